@@ -1,0 +1,35 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: book test check overview lock clean
+
+book: $(READY)            ## execute the sections, build the HTML, say where it is
+	@$(BIN)/python -m assocmem build
+
+test: $(READY)            ## ruff and pytest
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/python -m pytest -m "not site and not cuda"
+
+check: $(READY)           ## look at the built book with a browser
+	@$(BIN)/python -m pytest -m site tests/site
+
+overview: $(READY)        ## redraw the figure of the opening page and the README
+	@$(BIN)/python -m assocmem.overview book/figures/overview.png
+
+lock: $(READY)            ## write constraints.txt from what is installed
+	@$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
+
+clean:                    ## forget all results and the environment
+	rm -rf $(VENV) _build book/sections book/_extra book/ledger.md
+
+$(READY): requirements.txt constraints.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; ok = (3, 11) <= v < (3, 14); \
+	  sys.exit(0 if ok else f"Python 3.11 to 3.13 is needed, this is {v[0]}.{v[1]}: try make PYTHON=python3.12")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing the pinned packages into $(VENV) (about 1.7 GB, once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt -c constraints.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $(READY)

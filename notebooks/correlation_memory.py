@@ -1,0 +1,563 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # The correlation matrix memory
+#
+# The oldest way to store pairs in a matrix is to add up their outer products {cite:p}`kohonen1972correlation`,
+#
+# $$
+# W_{\CMM} = U V^\top = \sum_{k=1}^n u_k v_k^\top ,
+# $$ (eq-cmm)
+#
+# and it is the memory against which every other one in this book is measured.
+# Shown the key $v_i$, it answers with $u_i \norm{v_i}^2$ plus the cross-talk of all other pairs.
+# How much cross-talk is too much?
+# This section takes one score column apart exactly, puts the columns together, and finds two numbers:
+# $d^2 = 2\, n \log n$ is where a *typical* key starts to be retrieved, $d^2 = 8\, n \log n$ where *every* key is, and it takes
+# astronomically many pairs before either is sharp.
+
+# %% tags=["parameters"]
+seed = 1  # base seed of every random draw; [0, inf)
+sizes = [100, 300, 1000, 2000]  # numbers of pairs n for the success curves; [3, 1000000]
+ratios = [4.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0, 16.0]  # values of d^2/(n log n) to simulate; [0.1, 100]
+trials = 30  # instances of the largest size; smaller ones get up to ten times as many; [2, 1000000]
+small_n = 8  # number of pairs where the exact law is tested; [3, 100]
+small_d = 4  # dimension where the exact law is tested; [2, 100]
+samples = 20000  # simulated instances, and draws from the law, for that test; [100, 10000000]
+loads = [0.25, 1.0, 4.0]  # loads n/d^2 for the percentiles; (0, 100]
+load_d = 80  # dimension for the percentiles; [2, 2000]
+picture_ratio = 5.0  # d^2/(n log n) of the instance shown query by query; [0.1, 100]
+device = "cpu"  # where scores are computed; {cpu, cuda}
+
+# %% tags=["hide-input"]
+import math
+
+import numpy as np
+import torch
+from scipy import special, stats
+
+from assocmem import correlation as cmm
+from assocmem import model
+from assocmem.claims import check
+from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, PALETTE, Table, panels, proportions, use_style
+from assocmem.progress import progress
+
+use_style()
+
+# %% tags=["memory", "hide-input"]
+from assocmem.model import dimension_at_ratio, pairs_at_load, peak_bytes
+
+largest_n = max([*sizes, *(pairs_at_load(load, load_d) for load in loads)])
+
+
+def memory_bytes(n):
+    """Peak memory of this section with n pairs in its largest instance."""
+    return peak_bytes(n, max(load_d, dimension_at_ratio(n, max(ratios))))
+
+
+# %% [markdown]
+# ## What is claimed
+#
+# :::{prf:theorem} Outer products suffice above 8
+# :label: thm-cmm
+#
+# Along any sequence $n, d \to \infty$ with $\liminf d^2/(n \log n) > 8$, the memory {eq}`eq-cmm` ranks every target first with probability tending to one.
+# :::
+#
+# This is [Proposition 1](#proposition-1) of the paper.
+# It rests on a description of the scores of one key that is exact at every size, [Lemma 3](#lemma-3):
+#
+# :::{prf:lemma} Exact law of one score column
+# :label: lem-column
+#
+# Let $n \ge 3$, $d \ge 2$, and let $a \sim \mathcal N(0,1)$, $g \sim \mathcal N(0, I_{n-1})$,
+# $\rho_1, \rho_2 \sim \chi(d)/\sqrt d$, $\rho_3 \sim \chi(n-1)/\sqrt n$, $\rho_4 \sim \chi(d-1)/\sqrt d$, $\rho_5 \sim \chi(n-2)/\sqrt n$ be independent.
+# The signal score and the $n-1$ competing scores of one key are jointly distributed as
+#
+# $$
+# s_{1,1} = \rho_1 \rho_2 \tau ,
+# \qquad
+# (s_{2,1}, \dots, s_{n,1}) = \rho_1 \sigma \sqrt n\, \frac{g}{\norm{g}} ,
+# \qquad
+# \tau = \rho_1 \rho_2 + \frac{\sqrt n}{d}\, \rho_3\, a ,
+# $$ (eq-column)
+#
+# $$
+# \sigma^2 = \frac{1}{d} \Bigl( \frac{a \tau}{\sqrt n} + \rho_3 \rho_4^2 \Bigr)^2 + \frac{\tau^2 \rho_5^2}{d} + \frac{n}{d^2}\, \rho_3^2 \rho_4^2 \rho_5^2 .
+# $$ (eq-column-scale)
+# :::
+#
+# Given the lengths, the competitors are a uniformly random direction: nothing in one column but six scalars and a point on a sphere.
+# When both sizes are large the lengths concentrate and the column becomes the **Gaussian picture**
+#
+# $$
+# s_{i,i} \approx 1 + \sqrt{\alpha}\, Z_i ,
+# \qquad
+# s_{j,i} \approx \sqrt{\alpha}\, Z_{j,i} ,
+# \qquad
+# \alpha = n/d^2 ,
+# $$ (eq-picture)
+#
+# with independent standard normal variables ([Remark 6](#remark-6)).
+
+# %% [markdown]
+# ## One column, exactly
+#
+# The lemma can be tested where the Gaussian picture is plainly wrong: a handful of pairs in a handful of dimensions.
+# We draw many tiny instances, keep the first column of each score matrix, and set it beside as many draws from {eq}`eq-column`.
+
+
+# %%
+def first_columns(n, d, size, seed):
+    """First score column of ``size`` independent instances, from the definition."""
+    U, V = (torch.from_numpy(np.random.default_rng([seed, k]).standard_normal((size, d, n))) for k in (0, 1))
+    return (U.mT @ (U @ (V.mT @ V[:, :, :1])))[:, :, 0].numpy() / d**2
+
+
+simulated = first_columns(small_n, small_d, samples, seed)
+exact = cmm.sample_score_column(small_n, small_d, samples, seed=model.derived_seed(seed, 1))
+normal = np.random.default_rng([seed, 2]).standard_normal((samples, small_n))
+gaussian = math.sqrt(small_n) / small_d * normal + (np.arange(small_n) == 0)
+
+# %% [markdown]
+# Four statistics of a column are compared by two-sample Kolmogorov–Smirnov tests: the signal, one competitor, the best competitor, and the length of all competitors together.
+# With four tests at level 0.1% in all, the two samples of {prf:ref}`lem-column` should pass and the Gaussian picture should not.
+
+# %%
+STATISTICS = {
+    "signal": lambda s: s[:, 0],
+    "one competitor": lambda s: s[:, 1],
+    "best competitor": lambda s: s[:, 1:].max(axis=1),
+    "length of competitors": lambda s: np.linalg.norm(s[:, 1:], axis=1),
+}
+critical = math.sqrt(math.log(2 / (0.001 / len(STATISTICS))) / samples)
+
+
+def distances(other):
+    """Kolmogorov-Smirnov distance from the simulation for each statistic."""
+    return [stats.ks_2samp(f(simulated), f(other)).statistic for f in STATISTICS.values()]
+
+
+Table({"statistic": list(STATISTICS), "exact law": distances(exact), "Gaussian picture": distances(gaussian)})
+
+# %% tags=["hide-input"]
+print(f"critical distance {critical:.4f} at n = {small_n}, d = {small_d}, {samples} columns each")
+
+# %% mystnb={"figure": {"name": "fig-column", "caption": "Scores of one key in a tiny memory: histogram of simulated instances, the exact law (line), and the Gaussian picture (dashed). The true scores have a sharper peak and heavier tails, and the signal leans to the right."}, "image": {"alt": "Two histograms, of the signal score and of the best competing score, each with a solid line that follows it and a dashed Gaussian line that does not."}}
+figure, axes = panels(2)
+for ax, name in zip(axes, ["signal", "best competitor"], strict=True):
+    low, high = np.quantile(STATISTICS[name](simulated), [0.002, 0.99])
+    bins = np.linspace(low, high, 50)
+    ax.hist(STATISTICS[name](simulated), bins, density=True, color=BLUE, alpha=0.25, label="simulated")
+    for sample, style, label in ((exact, "-", "exact law"), (gaussian, "--", "Gaussian picture")):
+        heights, _ = np.histogram(STATISTICS[name](sample), bins)
+        ax.plot((bins[1:] + bins[:-1]) / 2, heights / samples / np.diff(bins), style, label=label)
+    ax.set(xlabel=f"score of the {name}", ylabel="density", yticks=[])
+axes[0].legend()
+figure
+
+# %% [markdown]
+# The line and the histogram in {numref}`fig-column` are two samples of the same law; the dashed curve is what the limit would say.
+# For the ledger, the empirical distribution functions are compared at the quartiles of each statistic.
+
+
+# %%
+def at_quartiles(sample):
+    """Empirical distribution functions of the four statistics at the quartiles of the simulation."""
+    values = ((f(sample), np.quantile(f(simulated), [0.25, 0.5, 0.75])) for f in STATISTICS.values())
+    return [float(np.mean(x <= q)) for x, quartiles in values for q in quartiles]
+
+
+check(
+    "lemma-3",
+    f"distribution functions of four column statistics at quartiles, n = {small_n}, d = {small_d}",
+    measured=at_quartiles(simulated),
+    predicted=at_quartiles(exact),
+    tolerance=critical,
+    falsehood=("the Gaussian picture holds at this size", at_quartiles(gaussian)),
+)
+
+# %% [markdown]
+# ### Moments
+#
+# Two exact moments tell how far a finite memory is from the picture.
+# Expanding {eq}`eq-cmm` gives means 1 and 0, and
+#
+# $$
+# \operatorname{Var} s_{i,i} = \frac{4}{d} + \frac{n+3}{d^2} ,
+# \qquad
+# \operatorname{Var} s_{j,i} = \frac{2}{d} + \frac{n+2}{d^2} .
+# $$ (eq-moments)
+#
+# The terms in $1/d$ come from the lengths of $u_i$ and $v_i$ and from the two overlaps $\inprod{u_j, u_i}$ and $\inprod{v_j, v_i}$.
+# They are smaller than $\alpha = n/d^2$ by the factor $4d/n$ only, and at $d^2 = 8\,n\log n$ that factor is $4\sqrt{8 \log n / n}$:
+# for a thousand pairs it is still 0.94, so the signal fluctuates with *twice* the variance that the picture gives it.
+
+# %%
+column = cmm.sample_score_column(2000, 100, 4000, seed=model.derived_seed(seed, 3))
+load = 2000 / 100**2
+Table(
+    {
+        "score": ["signal", "competitor"],
+        "sampled variance": [column[:, 0].var(), column[:, 1:].var()],
+        "exact variance": [cmm.signal_variance(2000, 100), cmm.competitor_variance(2000, 100)],
+        "picture, $n/d^2$": [load, load],
+    }
+)
+
+# %% [markdown]
+# [Remark 6](#remark-6) says that the standardised scores become independent standard normal variables once $d/n \to 0$.
+# At load one the excess variance is about $4/d$, so we look at a column with $n = d^2$ and allow exactly the excess of {eq}`eq-moments` beside four standard errors.
+
+# %%
+wide_d, wide_size = 100, 2000
+wide = cmm.sample_score_column(wide_d**2, wide_d, wide_size, seed=model.derived_seed(seed, 4))[:, :3]
+wide = wide - np.array([1.0, 0.0, 0.0])
+spread = math.sqrt(2 / wide_size)
+check(
+    "remark-6",
+    f"variances of a signal and a competitor over the load, and their two correlations, n = d^2, d = {wide_d}",
+    measured=[*wide[:, :2].var(axis=0), np.corrcoef(wide.T)[0, 1], np.corrcoef(wide.T)[1, 2]],
+    predicted=[1, 1, 0, 0],
+    tolerance=[4 / wide_d + 4 * spread, 2 / wide_d + 4 * spread, 4 * spread, 4 * spread],
+    falsehood=("the variance is 2n/d^2", [2, 2, 0, 0]),
+    limits="the variance of the signal exceeds the load by the factor 1 + 4d/n, which is 2 at n = 1000 and d^2 = 8 n log n",
+)
+
+# %% [markdown]
+# ## Why 8, when a typical key needs 2
+#
+# Measure everything in units of $\sqrt{\alpha \log n}$: let a signal *dip* by $x$ of them below 1, and its best competitor *rise* by $y$ above 0.
+# The key fails when $x + y > \sqrt{c}$ with $c = d^2/(n \log n)$, since that is how far apart 1 and 0 are.
+#
+# In the Gaussian picture a dip of $x$ has probability $n^{-x^2/2}$, and so has a rise of one given competitor.
+# Among $n$ keys and $n^2$ pairs, the ones with a dip beyond $x$ and a rise beyond $y$ number about
+#
+# $$
+# n^{\,2 - (x^2 + y^2)/2} \quad \text{pairs,} \qquad \text{and they exist only where} \qquad n^{\,1 - x^2/2} \ge 1 .
+# $$ (eq-count)
+#
+# - A typical key has no dip, and the best of its competitors rises to $y = \sqrt 2$: it is retrieved once $\sqrt c > \sqrt 2$, that is $c > 2$.
+# - The pairs that occur anywhere fill the disc $x^2 + y^2 < 4$. The line $x + y = \sqrt c$ leaves that disc at $c = 8$, at the point $x = y = \sqrt 2$.
+
+# %%
+n = max(sizes)
+d = model.dimension_at_ratio(n, picture_ratio)
+pairs = model.gaussian_pairs(n, d, seed=model.derived_seed(seed, 5), device=device)
+signal, rival = (t.cpu().numpy() for t in model.signals_and_rivals(pairs, cmm.correlation_memory(pairs)))
+unit = math.sqrt(n / d**2 * math.log(n))
+dip, rise = (1 - signal) / unit, rival / unit
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plane", "caption": "Each dot is a key of one memory: how far its signal dips below 1, and how far its best competitor rises above 0, in units of sqrt(load log n). Dots above the orange line fail. Shaded, what occurs as n grows; the line for 2 passes the typical key, the line for 8 touches the disc of all pairs at the corner where the worst key of all meets an ordinary best competitor."}, "image": {"alt": "A cloud of dots around dip 0 and rise 1.4, under a quarter disc of radius 2 that is cut at dip square root of 2, with three parallel slanted lines."}}
+figure, ax = panels(width=5.6, height=4.6)
+angle = np.linspace(0, np.pi, 200)
+inside = np.abs(2 * np.cos(angle)) <= math.sqrt(2)
+edge = 2 * np.cos(angle[inside]), 2 * np.sin(angle[inside])
+ax.fill_between(*edge, color=GREY, alpha=0.18, lw=0, label="occurs for large $n$")
+ax.plot(dip, rise, ".", ms=2.5, color=BLUE, alpha=0.6, label=f"keys, $n={n}$, $d={d}$")
+x = np.linspace(-1.6, 2.4, 2)
+for c, color, style in ((2, GREEN, "-"), (8, GREY, "-"), (d**2 / (n * math.log(n)), ORANGE, "--")):
+    ax.plot(x, math.sqrt(c) - x, style, color=color, label=f"$d^2/(n\\,\\log n) = {c:.3g}$")
+ax.plot([0, math.sqrt(2)], [math.sqrt(2)] * 2, "k+", ms=9)
+ax.set(xlim=(-1.6, 2.4), ylim=(0, 3.4), xlabel="dip of the signal", ylabel="rise of the best competitor")
+ax.legend(loc="lower left", fontsize=8)
+figure
+
+# %% [markdown]
+# {numref}`fig-plane` also shows something that the usual account of the constant 8 hides.
+# The touching point has $x = \sqrt 2$, the largest dip that one of $n$ signals makes, and $y = \sqrt 2$, the rise that *every* key's best competitor makes.
+# So the key that fails last is the one with the lowest signal, beaten by a perfectly ordinary rival, and counting key by key, with each signal drawn only once, gives 8 as well:
+# $1 - \sqrt{2 \alpha \log n} > \sqrt{2 \alpha \log n}$ is $d^2 > 8\,n \log n$.
+# A union bound over all $n^2$ pairs is therefore not as wasteful as it may seem.
+# Of the failing pairs near the touching point it counts the half with $x > \sqrt 2$ too often: they come in bunches, many rivals of one exceptional key.
+# So at the transition it is too large by a factor of two, and no more.
+# What outer products waste is not in the proof; it is in the memory.
+
+# %% [markdown]
+# ## All keys at once
+#
+# Let $p(n, d)$ be the probability that one key fails.
+# It follows from {prf:ref}`lem-column` without simulating a single vector: six scalars are integrated, and the maximum of a random direction is a beta integral.
+# By the union bound over *keys* all are retrieved with probability at least $1 - n\,p$; if failures are as rare and as scattered as they look, with probability
+#
+# $$
+# \P(\text{all retrieved}) \approx e^{-n\,p(n, d)} .
+# $$ (eq-poisson)
+#
+# The paper's account replaces $n\,p$ by a union bound over pairs in the Gaussian picture, $n^2 e^{-d^2/4n}$ ([equation](#equation-cmm-eight-heuristic)).
+# Neither has a free constant, so both can be put beside simulated memories.
+
+
+# %%
+def failing_keys(n, d, seed):
+    """How many keys of one instance the outer products do not retrieve."""
+    pairs = model.gaussian_pairs(n, d, seed=seed, device=device)
+    return int((model.retrieval_margins(pairs, cmm.correlation_memory(pairs)) <= 0).sum())
+
+
+grid = sorted({(n, model.dimension_at_ratio(n, c)) for n in sizes for c in ratios})
+repeats = {n: trials * min(10, max(sizes) // n) for n in sizes}
+failed = {point: [] for point in grid}
+runs = [(n, d, t) for n, d in grid for t in range(repeats[n])]
+for n, d, t in progress(runs, "memories"):
+    failed[n, d].append(failing_keys(n, d, model.derived_seed(seed, n, d, t)))
+
+# %%
+reached = np.array([model.top1_ratio(n, d) for n, d in grid])
+number = np.array([len(failed[point]) for point in grid])
+successes = np.array([np.sum(np.equal(failed[point], 0)) for point in grid])
+expected = np.array([n * cmm.query_failure(n, d).value for n, d in grid])
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-success", "caption": "Probability that outer products retrieve all pairs. Points: simulated memories with 95% intervals. Solid: the exact one-column law. Dotted: one minus the union bound over pairs in the Gaussian picture, for the smallest and the largest n; at these sizes it promises far too much."}, "image": {"alt": "Rising curves of success probability against d squared over n log n for several n, steeper and further left for larger n, with points on the solid curves and dotted curves far to their left."}}
+figure, ax = panels(height=3.8)
+dense = np.linspace(min(ratios), max(ratios), 30)
+for n, color in zip(sizes, PALETTE * 9, strict=False):
+    here = np.array([point[0] == n for point in grid])
+    proportions(ax, reached[here], successes[here], number[here], color=color, label=f"$n={n}$")
+    dims = sorted({model.dimension_at_ratio(n, c) for c in dense})
+    law = [math.exp(-n * cmm.query_failure(n, d, replicates=2).value) for d in dims]
+    ax.plot([model.top1_ratio(n, d) for d in dims], law, color=color)
+    if n in (sizes[0], sizes[-1]):
+        bound = np.exp([min(0.0, cmm.log_pair_bound(math.log(n), c)) for c in dense])
+        ax.plot(dense, 1 - bound, ":", color=color)
+ax.axvline(8, color=GREY, lw=1)
+ax.set(xlabel="$d^2/(n\\,\\log n)$", ylabel="probability that all are retrieved", ylim=(-0.03, 1.03))
+ax.legend(loc="lower right")
+figure
+
+# %% [markdown]
+# The solid curves of {numref}`fig-success` pass through the points: failures are Poisson, and the one-column law holds all there is to know.
+# The check compares every simulated probability with {eq}`eq-poisson`, within a binomial band of level 0.1% over all of them and one trial.
+
+# %%
+poisson = np.exp(-expected)
+width = stats.norm.isf(0.0005 / len(grid))
+check(
+    "proposition-1",
+    f"probability that all are retrieved at {len(grid)} sizes, {number.sum()} memories",
+    measured=successes / number,
+    predicted=poisson,
+    tolerance=width * np.sqrt(poisson * (1 - poisson) / number) + 1 / number,
+    falsehood=(
+        "half the ratio is enough, constant 4 in place of 8",
+        np.exp([-n * cmm.query_failure(n, round(d * math.sqrt(2))).value for n, d in grid]),
+    ),
+    limits="at n = 1000 half of all memories succeed at 9.1, at n = 100 only at 13.4",
+)
+
+# %% [markdown]
+# The number of failing keys carries more information than whether there is any, and reaches to ratios where no memory ever succeeds.
+
+# %%
+shown = [i for i in range(len(grid)) if expected[i] * number[i] > 1][:: max(1, len(ratios) // 3)]
+count = {i: np.array(failed[grid[i]]) for i in shown}
+Table(
+    {
+        "$n$": [str(grid[i][0]) for i in shown],
+        "$d$": [str(grid[i][1]) for i in shown],
+        "$d^2/(n \\log n)$": [f"{reached[i]:.2f}" for i in shown],
+        "failing keys": [count[i].mean() for i in shown],
+        "standard error": [count[i].std() / math.sqrt(number[i]) for i in shown],
+        "exact law, $n\\,p$": expected[shown],
+        "union over pairs": [math.exp(cmm.log_pair_bound(math.log(grid[i][0]), reached[i])) for i in shown],
+    },
+    {"standard error": ".2g"},
+)
+
+# %% [markdown]
+# The last column is no bound at all where it drops below the one before it.
+# In the Gaussian picture it is one, at every $n$ and every ratio, and that is what the paper claims for it; the lengths of the vectors, which the picture sets to 1, cost a real memory more.
+# At $d^2 = 10\,n\log n$ the exact law crosses under the bound only near $n = 10^4$.
+
+# %%
+where = [(log_n, c) for log_n in (math.log(1e3), math.log(1e6), 100.0, 1000.0) for c in (6.0, 8.0, 9.0, 12.0)]
+check(
+    "equation-cmm-eight-heuristic",
+    "log of the expected number of failing keys in the Gaussian picture, over log n, for n from 1e3 to e^1000 and ratios 6 to 12",
+    measured=[cmm.log_expected_failures(log_n, c) / log_n for log_n, c in where],
+    predicted=[cmm.log_pair_bound(log_n, c) / log_n for log_n, c in where],
+    tolerance=0.0,
+    relation="<=",
+    falsehood=("the exponent is d^2/2n, constant 4", [2 - c / 2 for _, c in where]),
+    limits="a bound in the Gaussian picture; real memories of 1000 pairs at ratio 10 fail eight times as often as it allows",
+)
+
+# %% [markdown]
+# ## How slowly it sharpens
+#
+# Where is success as likely as not?
+# In the Gaussian picture the answer can be expanded.
+# With $s^2 = 1/\alpha = c \log n$, the union bound over pairs is $n^2 \cdot \tfrac12 \operatorname{erfc}(s/2) \simeq n^2 e^{-s^2/4}/(\sqrt\pi\, s)$, half of it counts further rivals of a key that has failed already, and setting what is left to $\log 2$ gives
+#
+# $$
+# c_{1/2}(n) = 8 - \frac{2 \log\log n + 4 \log\bigl(4 \sqrt{2\pi}\, \log 2\bigr)}{\log n} + o\Bigl(\frac{1}{\log n}\Bigr) .
+# $$ (eq-cmm-half)
+#
+# The constant 8 is approached *from below* and no faster than $2 \log\log n / \log n$; success turns from 5% to 95% over a stretch of $16/\log n$.
+
+# %%
+log_n = np.concatenate([np.log([1e2, 1e3, 1e4, 1e6, 1e9, 1e12]), np.array([20.0, 50, 100]) * math.log(10)])
+picture = [cmm.half_success_ratio(x) for x in log_n]
+exact_n = [round(math.exp(x)) for x in log_n if x < 30]
+exact_half = [cmm.exact_half_success_ratio(m) for m in progress(exact_n, "exact law")]
+Table(
+    {
+        "$n$": [f"$10^{{{x / math.log(10):.0f}}}$" for x in log_n],
+        "exact law": [f"{x:.3f}" for x in exact_half] + ["as the picture"] * (len(log_n) - len(exact_half)),
+        "Gaussian picture": picture,
+        "expansion": [cmm.half_success_expansion(x) for x in log_n],
+    },
+    {"Gaussian picture": ".3f", "expansion": ".3f"},
+)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-half", "caption": "The ratio at which half of all memories retrieve everything. Finite dimension pushes it above 8 for small n; it falls below 8 near n = 5000, is lowest near a million, and then climbs back so slowly that it is at 7.9 for 10^100 pairs."}, "image": {"alt": "Exact law falling from 13 at n = 100 to a minimum of 7.2, Gaussian picture rising from 6 towards 8 on an axis that reaches 10 to the power 100."}}
+figure, ax = panels(height=3.5)
+digits = np.linspace(2, 100, 300) * math.log(10)
+few = np.unique(np.round(np.logspace(2, 12, 21)).astype(int))
+ax.plot(np.log10(few), [cmm.exact_half_success_ratio(int(m)) for m in few], color=BLUE, label="exact law")
+ax.plot(
+    digits / math.log(10),
+    [cmm.half_success_ratio(x) for x in digits],
+    "--",
+    color=ORANGE,
+    label="Gaussian picture",
+)
+ax.plot(
+    digits / math.log(10), cmm.half_success_expansion(digits), ":", color=GREEN, label="two-term expansion"
+)
+ax.axhline(8, color=GREY, lw=1)
+ax.set(
+    xscale="log", xlabel="decimal digits of $n$", ylabel="$d^2/(n\\,\\log n)$ for success 1/2", ylim=(5.5, 14)
+)
+ax.set_xticks([2, 3, 6, 12, 25, 50, 100], ["2", "3", "6", "12", "25", "50", "100"], minor=False)
+ax.minorticks_off()
+ax.legend()
+figure
+
+# %% [markdown]
+# {numref}`fig-half` is the answer to whether a simulation could have found the 8: it could not.
+# The constant itself is checked where only quadrature reaches, at $\log n = 10^5$, with the distance that {eq}`eq-cmm-half` predicts for it.
+
+# %%
+astronomical = 1e5
+check(
+    "proposition-1",
+    "the ratio for success 1/2 in the Gaussian picture at log n = 1e5, by quadrature",
+    measured=cmm.half_success_ratio(astronomical),
+    predicted=8,
+    tolerance=8 - cmm.half_success_expansion(astronomical) + 1e-5,
+    falsehood=("the constant of a typical key, 2", 2),
+    limits="within 1% of 8 only for n above 10^100",
+)
+
+# %% [markdown]
+# ## Percentiles: what is left at constant load
+#
+# With $n/d^2 \to \alpha$ there is no hope of ranking first, but the target still beats most competitors.
+# Its *percentile* $\Omega_i$, the share of competitors at or below it, has in the Gaussian picture the value $\Phi(Z_i + \alpha^{-1/2})$, so its distribution function is
+#
+# $$
+# F_\alpha(\omega) = \Phi\bigl(\Phi^{-1}(\omega) - \alpha^{-1/2}\bigr) ,
+# \qquad
+# \E\, \Omega = \Phi\bigl(1/\sqrt{2\alpha}\bigr) .
+# $$ (eq-percentile)
+#
+# To find the density, write $x = \Phi^{-1}(\omega)$, so that $\mathrm d\omega = \varphi(x)\,\mathrm d x$:
+#
+# $$
+# f_\alpha(\omega) = \frac{\varphi(x - \alpha^{-1/2})}{\varphi(x)} = \exp\Bigl(\frac{\Phi^{-1}(\omega)}{\sqrt\alpha} - \frac{1}{2\alpha}\Bigr) ,
+# $$ (eq-percentile-density)
+#
+# which is the formula of the paper: a likelihood ratio, as it must be, since $\omega$ is the level at which a test would tell the signal from a competitor.
+
+
+# %%
+def percentiles(load):
+    """Percentiles of all keys of one instance."""
+    n = model.pairs_at_load(load, load_d)
+    pairs = model.gaussian_pairs(n, load_d, seed=model.derived_seed(seed, 6, n), device=device)
+    return model.signal_percentiles(pairs, cmm.correlation_memory(pairs)).cpu().numpy()
+
+
+measured = {load: percentiles(load) for load in loads}
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-percentile", "caption": "Percentile of the signal among its competitors. Left: distribution functions, simulated (steps) and predicted (lines). Right: densities, simulated (steps) and predicted (lines). As the load grows the target sinks into the crowd, and the law tends to the uniform one."}, "image": {"alt": "Left, distribution functions that hug the right edge for load 0.25 and approach the diagonal for load 4, simulated steps on predicted lines. Right, the densities."}}
+figure, (left, right) = panels(2)
+omega = np.linspace(0, 1, 400)
+for (load, values), color in zip(measured.items(), PALETTE * 9, strict=False):
+    left.ecdf(values, color=color, alpha=0.5, lw=3)
+    left.plot(omega, cmm.percentile_cdf(omega, load), color=color, lw=1, label=f"load {load:g}")
+    right.hist(values, 25, range=(0, 1), density=True, color=color, alpha=0.5, histtype="step")
+    right.plot(omega[1:-1], cmm.percentile_pdf(omega[1:-1], load), color=color)
+left.set(xlabel="percentile $\\omega$", ylabel="$F_\\alpha(\\omega)$")
+right.set(xlabel="percentile $\\omega$", ylabel="$f_\\alpha(\\omega)$", ylim=(0, 6))
+left.legend()
+figure
+
+# %% [markdown]
+# A finite memory departs from {eq}`eq-percentile` because its variances are those of {eq}`eq-moments` and not $\alpha$.
+# Putting them into the same formula tells by how much; that shift, and a Kolmogorov–Smirnov band at level 0.1% in all, is the tolerance.
+
+
+# %%
+def with_exact_variances(omega, load):
+    """The percentile law with the finite-size variances of signal and competitor."""
+    n = model.pairs_at_load(load, load_d)
+    rival, own = cmm.competitor_variance(n, load_d), cmm.signal_variance(n, load_d)
+    return special.ndtr((special.ndtri(omega) * math.sqrt(rival) - 1) / math.sqrt(own))
+
+
+points = np.array([0.5, 0.8, 0.95])
+limit = np.array([cmm.percentile_cdf(points, load) for load in loads])
+shift = np.abs([with_exact_variances(points, load) for load in loads] - limit)
+band = [math.sqrt(math.log(2 * len(loads) / 0.001) / (2 * len(v))) for v in measured.values()]
+check(
+    "equation-percentile-copula",
+    f"distribution functions of the percentile at {points.tolist()}, loads {loads}, d = {load_d}",
+    measured=np.ravel([[np.mean(v <= w) for w in points] for v in measured.values()]),
+    predicted=limit.ravel(),
+    tolerance=(shift + np.array(band)[:, None]).ravel(),
+    falsehood=("the variance is 2n/d^2", np.ravel([cmm.percentile_cdf(points, 2 * load) for load in loads])),
+)
+
+# %% [markdown]
+# The density is checked against difference quotients of the distribution function, which know nothing of the derivation.
+
+# %%
+inner = np.linspace(0.05, 0.95, 10)
+check(
+    "equation-percentile-copula",
+    "central differences of the distribution function at ten percentiles, load 1",
+    measured=(cmm.percentile_cdf(inner + 1e-5, 1.0) - cmm.percentile_cdf(inner - 1e-5, 1.0)) / 2e-5,
+    predicted=cmm.percentile_pdf(inner, 1.0),
+    tolerance=1e-6,
+    falsehood=("the density lacks the factor exp(-1/(2 load))", np.exp(special.ndtri(inner))),
+)
+
+# %% [markdown]
+# ## Limits
+#
+# - The one-column law is exact. The step from one key to all keys, {eq}`eq-poisson`, is not proved here; it is what the simulation confirms, and $1 - n\,p$ is a bound in any case.
+# - In computing $p$ the coordinates of a random direction are treated as independent given its length, an error of relative order $(\log n)^2/n$.
+# - The Gaussian picture underrates the signal's variance by the factor $1 + 4d/n$. Below a few thousand pairs that moves the transition more than the $\log\log n$ term does, and in the opposite direction.
+# - Nothing here says that 8 is the best constant for *some* memory. It is not: the next sections reach 2.
+#
+# ## Try
+#
+# More memories, at sizes and ratios of your own, in a folder of your own:
+#
+# ```
+# python -m assocmem run correlation_memory -p trials 200 -p sizes "[500, 4000]" -p ratios "[7, 8, 9]" --out runs/cmm
+# ```
+#
+# The law of one column at the smallest size it allows, `-p small_n 3 -p small_d 2`, where it is nothing like a Gaussian; the percentiles of an almost hopeless memory, `-p loads "[20]"`; and, on a GPU, `--profile paper`.

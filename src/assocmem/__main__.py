@@ -1,0 +1,126 @@
+"""Command line: run a section with parameters, list what there is, build the book."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from assocmem.sections import (
+    PROFILES,
+    UsageError,
+    load_profile,
+    load_section,
+    read_settings,
+    resolve,
+    section_names,
+)
+
+
+def main(arguments=None):
+    """Entry point of ``python -m assocmem``.
+
+    Returns
+    -------
+    int
+        0 for success, 1 if a section or the book failed, 2 for a request that makes no sense.
+    """
+    try:
+        options = _parser().parse_args(arguments)
+        return options.command(options) or 0
+    except UsageError as error:
+        print(f"assocmem: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("assocmem: interrupted; nothing half-written is left", file=sys.stderr)
+        return 130
+
+
+def _parser():
+    parser = _OneLineParser(prog="python -m assocmem", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", help="execute one section")
+    run.add_argument("section", metavar="SECTION")
+    run.add_argument(
+        "-p",
+        nargs=2,
+        action="append",
+        default=[],
+        dest="settings",
+        metavar=("NAME", "VALUE"),
+        help="set a parameter",
+    )
+    run.add_argument("-y", dest="file", metavar="FILE", help="YAML mapping of parameters; -p goes over it")
+    run.add_argument("--profile", default="default", help=f"one of {', '.join(PROFILES)} (%(default)s)")
+    run.add_argument(
+        "--out", default="runs", metavar="PATH", help="folder, or name of the .ipynb to write (%(default)s/)"
+    )
+    run.add_argument("--force", action="store_true", help="execute even if the result is up to date")
+    run.set_defaults(command=_run)
+
+    commands.add_parser("list", help="name the sections").set_defaults(command=_list)
+
+    params = commands.add_parser(
+        "params", help="parameters of a section: name, type, default, meaning, range"
+    )
+    params.add_argument("section", metavar="SECTION")
+    params.set_defaults(command=_params)
+
+    build = commands.add_parser("build", help="execute every section that is out of date and build the book")
+    build.add_argument("--force", action="store_true", help="execute every section")
+    build.set_defaults(command=_build)
+    return parser
+
+
+class _OneLineParser(argparse.ArgumentParser):
+    """A parser whose errors are one line, like all others."""
+
+    def error(self, message):
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def _run(options):
+    section = load_section(options.section)
+    layers = [load_profile(options.profile, section)]
+    layers += [read_settings(options.file)] if options.file else []
+    values = resolve(section, *layers, dict(options.settings))
+    target = Path(options.out)
+    target = target if target.suffix == ".ipynb" else target / f"{section.name}.ipynb"
+
+    from assocmem.notebooks import SectionFailed, run_section
+
+    print(f"{section.name}: running", file=sys.stderr) if sys.stderr.isatty() else None
+    try:
+        done = run_section(section, values, target, force=options.force)
+    except SectionFailed as error:
+        print(f"assocmem: {error}", file=sys.stderr)
+        return 1
+    print(f"{done.target}: {f'executed in {done.seconds:.1f} s' if done.fresh else 'up to date'}")
+    return 0
+
+
+def _list(options):
+    names = section_names()
+    width = max(map(len, names), default=0)
+    for name in names:
+        print(f"{name:{width}}  {load_section(name).title}")
+
+
+def _params(options):
+    section = load_section(options.section)
+    rows = [("name", "type", "default", "range", "meaning")]
+    rows += [
+        (p.name, p.type_name, repr(p.default), p.allowed.text, p.meaning) for p in section.parameters.values()
+    ]
+    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+    for row in rows:
+        print("  ".join(f"{cell:{width}}" for cell, width in zip(row, [*widths, 0], strict=True)).rstrip())
+
+
+def _build(options):
+    from assocmem.book import build_book
+
+    return build_book(force=options.force)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

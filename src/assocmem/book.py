@@ -1,0 +1,158 @@
+"""Build the book: execute what is out of date, side by side, write the ledger, render, check the pages."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+import yaml
+
+from assocmem.claims import ledger, ledger_page, read_checks, surprises
+from assocmem.limits import cores
+from assocmem.progress import TERMINAL, terminal_path
+from assocmem.sections import UsageError, load_section, project_root
+
+SECTIONS = "book/sections/"
+THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+def build_book(*, force=False):
+    """Execute every section of the table of contents that is out of date and render the book.
+
+    Parameters
+    ----------
+    force : bool
+        Execute all sections.
+
+    Returns
+    -------
+    int
+        0 if the book is complete; 1 if a section failed, a verdict is not the one its section reports, the
+        renderer warned, or a page is missing. Each reason is printed.
+    """
+    root = project_root()
+    pages = contents(root)
+    names = [page.removeprefix(SECTIONS) for page in pages if page.startswith(SECTIONS)]
+    failures, times = execute_sections(names, root, force=force)
+    if failures:
+        return _fail(failures)
+    problems = write_ledger(names, root)
+    if problems:
+        return _fail(problems)
+    problems = render(root, pages)
+    if problems:
+        return _fail(problems)
+    print("\n".join(f"{name:24} {seconds}" for name, seconds in times.items()))
+    print(f"open {root / '_build' / 'html' / 'index.html'}")
+    return 0
+
+
+def _fail(lines):
+    print("\n".join(f"assocmem: {line}" for line in lines), file=sys.stderr)
+    return 1
+
+
+def contents(root):
+    """Pages of ``_toc.yml`` in order, without endings."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    chapters = [chapter for part in toc.get("parts", []) for chapter in part["chapters"]]
+    return [toc["root"], *(entry["file"] for entry in [*toc.get("chapters", []), *chapters])]
+
+
+def execute_sections(names, root, *, force=False):
+    """Run the sections as separate processes, as many side by side as there are cores.
+
+    Parameters
+    ----------
+    names : list of str
+    root : Path
+    force : bool
+
+    Returns
+    -------
+    failures : list of str
+    times : dict
+        Words on how long each took, by name.
+    """
+    if not names:
+        raise UsageError("_toc.yml lists no section")
+    workers = min(cores(), len(names))
+    threads = str(max(1, cores() // workers))
+    environment = os.environ | dict.fromkeys(THREAD_SETTINGS, threads) | {TERMINAL: terminal_path()}
+    command = [sys.executable, "-m", "assocmem", "run", "--out", str(root / SECTIONS)]
+    command += ["--force"] if force else []
+
+    def execute(name):
+        started = time.monotonic()
+        done = subprocess.run(
+            [*command, name], check=False, env=environment, cwd=root, capture_output=True, encoding="utf-8"
+        )
+        return name, done, time.monotonic() - started
+
+    failures, times = [], {}
+    with ThreadPoolExecutor(workers) as pool:
+        jobs = [pool.submit(execute, name) for name in names]
+        for number, job in enumerate(as_completed(jobs), 1):
+            name, done, seconds = job.result()
+            fresh = "up to date" not in done.stdout
+            times[name] = f"{seconds:.1f} s" if fresh else "up to date"
+            outcome = "FAILED" if done.returncode else times[name]
+            print(f"section {number} of {len(names)}: {name} {outcome}", flush=True)
+            failures += [done.stderr.strip()] if done.returncode else []
+    return failures, {name: times[name] for name in names}
+
+
+def write_ledger(names, root):
+    """Write the ledger page and ``claims.json`` from the executed sections.
+
+    Returns
+    -------
+    list of str
+        The checks whose verdict is not the one that their section reports.
+    """
+    checks = [c for name in names for c in read_checks(root / SECTIONS / f"{name}.ipynb")]
+    entries = ledger(checks)
+    titles = {name: load_section(name, root).title for name in names}
+    _write_if_changed(root / "book" / "ledger.md", ledger_page(entries, titles))
+    _write_if_changed(root / "book" / "_extra" / "claims.json", json.dumps(entries, indent=1) + "\n")
+    return surprises(checks)
+
+
+def _write_if_changed(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def render(root, pages):
+    """Call jupyter-book with warnings as errors and check that every page came out.
+
+    Returns
+    -------
+    list of str
+        What went wrong.
+    """
+    output = root / "_build"
+    command = [sys.executable, "-m", "jupyter_book", "build", str(root), "-W", "-n", "--keep-going", "-q"]
+    done = subprocess.run(command, check=False, cwd=root, capture_output=True, encoding="utf-8")
+    if done.returncode:
+        # pages that were read are not read again, and their warnings would not come back
+        shutil.rmtree(output / "html" / ".doctrees", ignore_errors=True)
+        shutil.rmtree(output / ".doctrees", ignore_errors=True)
+        return ["the book did not render:", *_telling(done.stdout + done.stderr)]
+    missing = [page for page in [*pages, "claims.json"] if not _rendered(output / "html", page).is_file()]
+    return [f"the book lacks the page {page}" for page in missing]
+
+
+def _rendered(html, page):
+    return html / (page if Path(page).suffix else f"{page}.html")
+
+
+def _telling(log):
+    lines = log.splitlines()
+    telling = [line for line in lines if "WARNING" in line or "ERROR" in line or "rror:" in line]
+    return telling[:20] or lines[-20:]

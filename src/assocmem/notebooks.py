@@ -1,0 +1,294 @@
+"""Run one section with parameters: convert, check, execute through papermill, tidy, put in place.
+
+What comes out depends on the section, its parameters, the code and data it reads and nothing else: no times,
+no temporary paths, no random ids. A target that already holds the result of the same inputs is left alone.
+"""
+
+import ast
+import hashlib
+import json
+import logging
+import os
+import platform
+import sys
+import tempfile
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from assocmem.limits import memory_shortage
+from assocmem.progress import TERMINAL, terminal_path
+from assocmem.sections import UsageError, project_root
+
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+KERNEL_ENVIRONMENT = {
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "PYTHONHASHSEED": "0",
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+}
+
+
+class SectionFailed(RuntimeError):
+    """A cell raised, or the kernel died; its text is one line that says where and why."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Outcome of one run.
+
+    Attributes
+    ----------
+    target : Path
+        The executed notebook.
+    seconds : float
+        Time it took, 0 if it was up to date.
+    fresh : bool
+        Whether it was executed now.
+    """
+
+    target: Path
+    seconds: float
+    fresh: bool
+
+
+def run_section(section, values, target, *, force=False):
+    """Execute a section into ``target``.
+
+    Parameters
+    ----------
+    section : Section
+    values : dict
+        A value for every parameter, as `assocmem.sections.resolve` returns it.
+    target : path
+        The ``.ipynb`` to write. It is replaced only by a complete success; a failure is left beside it as
+        ``NAME.failed.ipynb``.
+    force : bool
+        Execute even if the target is up to date.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    UsageError
+        Before anything is written: no GPU where one is asked for, too little memory, no such folder.
+    SectionFailed
+        If a cell raises or the kernel dies.
+    """
+    target = Path(target).absolute()
+    key = run_key(section, values)
+    if not force and _stored_key(target) == key:
+        return Run(target, 0.0, False)
+    _require_device(values)
+    _require_memory(section, values)
+    _make_folder(target.parent)
+    started = time.monotonic()
+    notebook, failure = _execute(section, values)
+    _tidy(notebook, section, values, key)
+    failed = target.with_suffix(".failed.ipynb")
+    if failure:
+        _write(notebook, failed)
+        raise SectionFailed(f"section {section.name} failed, {failure}; see {failed}")
+    _write(notebook, target)
+    failed.unlink(missing_ok=True)
+    return Run(target, time.monotonic() - started, True)
+
+
+# --- what a result depends on ---------------------------------------------------------------------
+
+
+def run_key(section, values):
+    """Hash of all that a run depends on, as 64 hexadecimal digits.
+
+    The text of the notebook, the parameters, the modules of this package that the notebook reaches by
+    imports, the files under ``data/SECTION/``, the lock file, and the version of Python.
+    """
+    root = project_root()
+    data = root / "data" / section.name
+    files = [*reachable_modules(section.text), root / "constraints.txt"]
+    files += sorted(path for path in data.rglob("*") if path.is_file()) if data.is_dir() else []
+    digest = hashlib.sha256()
+    for part in (section.text, json.dumps(values, sort_keys=True), platform.python_version()):
+        digest.update(part.encode() + b"\0")
+    for path in files:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def reachable_modules(text):
+    """Source files of this package that a piece of Python imports, directly or through others, sorted."""
+    package = Path(__file__).parent
+    found, todo = set(), [text]
+    while todo:
+        for name in _imported_modules(todo.pop()):
+            for path in (package / f"{name}.py", package / f"{name}.yml"):
+                if path.is_file() and path not in found:
+                    found.add(path)
+                    todo += [path.read_text(encoding="utf-8")] if path.suffix == ".py" else []
+    return sorted(found)
+
+
+def _imported_modules(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("assocmem"):
+            tail = node.module.removeprefix("assocmem").removeprefix(".")
+            yield from [tail.split(".")[0]] if tail else [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            yield from (a.name.split(".")[1] for a in node.names if a.name.startswith("assocmem."))
+
+
+def _stored_key(target):
+    try:
+        return json.loads(target.read_text(encoding="utf-8"))["metadata"]["assocmem"]["key"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+# --- checks before any work -----------------------------------------------------------------------
+
+
+def _require_device(values):
+    if str(values.get("device", "cpu")).startswith("cuda"):
+        import torch
+
+        if not torch.cuda.is_available():
+            raise UsageError("device = cuda: no CUDA GPU is available here, use cpu")
+
+
+def _require_memory(section, values):
+    """Run the cell tagged ``memory``: it defines ``largest_n`` and ``memory_bytes(n)``."""
+    source = section.tagged("memory")
+    if source:
+        space = dict(values)
+        try:
+            exec(compile(source, f"{section.name}, memory cell", "exec"), space)
+            shortage = memory_shortage(space["memory_bytes"], space["largest_n"])
+        except ValueError as error:
+            raise UsageError(f"section {section.name}: {error}") from None
+        if shortage:
+            raise UsageError(f"section {section.name}: {shortage}")
+
+
+def _make_folder(folder):
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the output folder {folder}: {error.strerror}") from None
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"cannot write to the output folder {folder}")
+
+
+# --- execution ------------------------------------------------------------------------------------
+
+
+def _execute(section, values):
+    """Execute in a temporary folder; return the notebook and a line saying what failed, if anything did."""
+    import jupytext
+    from nbclient.exceptions import DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
+
+    defaults = {name: p.default for name, p in section.parameters.items()}
+    changed = {name: value for name, value in values.items() if value != defaults[name]}
+    with tempfile.TemporaryDirectory(prefix="assocmem-") as folder:
+        source, output = Path(folder, "in.ipynb"), Path(folder, "out.ipynb")
+        notebook = jupytext.reads(section.text, fmt="py:percent")
+        notebook.metadata["kernelspec"] = KERNEL
+        nbformat.write(notebook, source)
+        failure = ""
+        with _environment(folder):
+            try:
+                _papermill(source, output, changed, folder)
+            except PapermillExecutionError as error:
+                failure = f"cell {error.cell_index + 1}: {error.ename}: {' '.join(str(error.evalue).split())}"
+            except DeadKernelError:
+                failure = "its kernel died (out of memory, or killed)"
+        notebook = nbformat.read(output if output.exists() else source, as_version=4)
+        _hide_paths(notebook, {folder: "<temporary folder>"})
+    return notebook, failure
+
+
+def _papermill(source, output, parameters, folder):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logging.getLogger("papermill").setLevel(logging.ERROR)
+        import papermill
+
+        papermill.execute_notebook(
+            source, output, parameters, kernel_name=KERNEL["name"], progress_bar=False, cwd=folder
+        )
+
+
+class _environment:
+    """Environment of the kernel: no settings of the user's, no terminal but the runner's."""
+
+    def __init__(self, folder):
+        config = Path(folder, "ipython", "profile_default", "ipython_kernel_config.py")
+        config.parent.mkdir(parents=True)
+        config.write_text("c.IPKernelApp.log_level = 40  # errors only\n", encoding="utf-8")
+        self.settings = KERNEL_ENVIRONMENT | {
+            "IPYTHONDIR": str(Path(folder, "ipython")),
+            "JUPYTER_RUNTIME_DIR": str(Path(folder, "runtime")),
+            TERMINAL: os.environ.get(TERMINAL) or terminal_path(),
+        }
+
+    def __enter__(self):
+        self.saved = {name: os.environ.get(name) for name in self.settings}
+        os.environ.update(self.settings)
+
+    def __exit__(self, *_):
+        for name, value in self.saved.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+# --- a notebook that is the same every time -------------------------------------------------------
+
+
+def _tidy(notebook, section, values, key):
+    """Drop what differs from run to run and record what the result depends on."""
+    kept = {
+        name: notebook.metadata[name] for name in ("kernelspec", "language_info") if name in notebook.metadata
+    }
+    notebook.metadata = nbformat.from_dict(
+        kept | {"assocmem": {"section": section.name, "parameters": values, "key": key}}
+    )
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number:03d}"
+        for name in ("papermill", "execution", "lines_to_next_cell"):
+            cell.metadata.pop(name, None)
+    _hide_paths(notebook, {str(project_root()): "<project>", sys.prefix: "<python>"})
+
+
+def _hide_paths(notebook, names):
+    """Replace folders of this machine in the text of all outputs."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [_replaced(output, names) for output in cell.outputs]
+
+
+def _replaced(value, names):
+    if isinstance(value, str):
+        for path, name in names.items():
+            value = value.replace(path, name)
+        return value
+    if isinstance(value, list):
+        return [_replaced(item, names) for item in value]
+    if isinstance(value, dict):
+        return nbformat.from_dict({key: _replaced(item, names) for key, item in value.items()})
+    return value
+
+
+def _write(notebook, target):
+    """Write a notebook in one step: the target is the old file or the new one, never part of it."""
+    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        nbformat.write(notebook, partial)
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)

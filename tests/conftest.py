@@ -1,0 +1,61 @@
+"""Shared by all tests: a deterministic hypothesis profile and a small project to run."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("assocmem", derandomize=True, deadline=None, max_examples=30)
+settings.load_profile("assocmem")
+
+ROOT = Path(__file__).resolve().parents[1]
+
+TINY = """\
+# %% [markdown]
+# # A tiny section
+
+# %% tags=["parameters"]
+n = 3  # number of things; [1, 1000000000000]
+scale = 0.5  # a scale; (0, 1]
+xs = [0.1, 0.9]  # places; [0, 1]
+flag = False  # whether to fail; any
+word = "é"  # a word; any
+device = "cpu"  # where; {cpu, cuda}
+
+# %% tags=["memory"]
+largest_n = n
+
+
+def memory_bytes(n):
+    return 1000 * n
+
+
+# %%
+import sys
+from pathlib import Path
+
+print(n, scale, xs, word, Path.cwd().exists())
+
+# %%
+print(sys.prefix, file=sys.stderr)
+assert not flag, f"flag is {flag}"
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project of one section, in a folder with a space and an accent; we work elsewhere."""
+    root = tmp_path / "un projet été"
+    (root / "notebooks" / "profiles").mkdir(parents=True)
+    (root / "notebooks" / "tiny.py").write_text(TINY, encoding="utf-8")
+    for profile in ("smoke", "default", "paper"):
+        (root / "notebooks" / "profiles" / f"{profile}.yml").write_text("tiny: {}\n", encoding="utf-8")
+    (root / "notebooks" / "profiles" / "smoke.yml").write_text("tiny: {n: 2}\n", encoding="utf-8")
+    shutil.copy(ROOT / "constraints.txt", root)
+    (root / "_toc.yml").write_text("format: jb-book\nroot: index\n", encoding="utf-8")
+    monkeypatch.setenv("ASSOCMEM_ROOT", str(root))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    return root

@@ -1,0 +1,129 @@
+"""Where the built book is, a server on loopback for it, and one browser for all checks."""
+
+import os
+import shutil
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = Path(os.environ.get("ASSOCMEM_SITE", ROOT / "_build" / "html")).resolve()
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def toc_pages() -> list[str]:
+    """Return every page that the table of contents names, in its order."""
+
+    def files(entry):
+        if isinstance(entry, dict):
+            for key in ("root", "file"):
+                if key in entry:
+                    yield entry[key]
+            entry = [entry[key] for key in ("parts", "chapters", "sections") if key in entry]
+        for child in entry if isinstance(entry, list) else []:
+            yield from files(child)
+
+    return list(files(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
+
+
+def repository_address() -> str:
+    """Return the address that the book was built with, as far as the settings tell."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    return os.environ.get("ASSOCMEM_REPOSITORY_URL", config["sphinx"]["config"]["repository_address"])
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A file server that keeps its log to itself."""
+
+    def log_message(self, *args):
+        pass
+
+
+class QuietServer(ThreadingHTTPServer):
+    """A server that does not mind a browser which leaves before the end."""
+
+    def handle_error(self, *args):
+        pass
+
+
+@pytest.fixture(scope="session")
+def site():
+    if not (SITE / "index.html").is_file():
+        pytest.fail(f"no book at {SITE}: build it first (make book)")
+    return SITE
+
+
+@pytest.fixture(scope="session")
+def served(site):
+    """The address of the book on loopback."""
+    server = QuietServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="session", params=["loopback", "disk"])
+def origin(request, site):
+    """The address of the book, once as a server gives it and once as a folder on a disk."""
+    return request.getfixturevalue("served") if request.param == "loopback" else site.as_uri()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if executable is None:
+        message = f"no browser on PATH (looked for {', '.join(BROWSERS)})"
+        if os.environ.get("ASSOCMEM_REQUIRE_BROWSER") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def context(browser, origin):
+    """One profile for each origin, so that its scripts are compiled once."""
+    context = browser.new_context()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context, origin):
+    """A fresh page that remembers what went wrong on it (``page.trouble``)."""
+    page = context.new_page()
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.set_default_timeout(10_000)
+    page.trouble = []
+    page.on("console", lambda message: message.type == "error" and page.trouble.append(message.text))
+    page.on("pageerror", lambda error: page.trouble.append(str(error)))
+    page.on(
+        "request",
+        lambda request: (
+            request.url.startswith((origin, "data:", "blob:"))
+            or page.trouble.append(f"request to {request.url}")
+        ),
+    )
+    yield page
+    page.evaluate("localStorage.clear()")
+    page.close()

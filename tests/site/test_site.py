@@ -1,0 +1,295 @@
+"""The built book, as its readers get it: complete, quiet, offline, and readable on any screen."""
+
+import json
+import re
+import tempfile
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+from conftest import ROOT, repository_address, toc_pages
+
+pytestmark = pytest.mark.site
+
+PAGES = toc_pages()
+FRONT = PAGES[0]
+VERDICTS = {"holds", "holds with limits", "does not hold", "not yet"}
+CLAIM_KEYS = {"id", "source", "verdict", "measured", "predicted", "tolerance", "falsehood", "section"}
+REPOSITORY_LINK = re.compile(r"/issues/new|/edit/main/|colab\.research\.|mybinder\.")
+
+
+@cache
+def soup(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+@cache
+def anchors(path: Path) -> set[str]:
+    return {
+        tag.get("id") or tag.get("name")
+        for tag in soup(path).find_all(id=True) + soup(path).select("a[name]")
+    }
+
+
+def html_files(site: Path) -> list[Path]:
+    return [path for path in sorted(site.rglob("*.html")) if "_static" not in path.relative_to(site).parts]
+
+
+def is_elsewhere(address: str) -> bool:
+    """Tell whether an address leads off this machine."""
+    parts = urlsplit(address.strip())
+    return bool(parts.netloc) or parts.scheme in ("http", "https")
+
+
+# --- what the files say ---
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_of_the_contents_exists(site, name):
+    assert soup(site / f"{name}.html").h1
+
+
+def test_the_root_leads_to_the_front_page(site):
+    refresh = soup(site / "index.html").find("meta", attrs={"http-equiv": re.compile("refresh", re.I)})
+    assert FRONT == "index" or refresh["content"].endswith(f"url={FRONT}.html")
+
+
+def test_the_front_page_has_formulas_to_typeset(site):
+    assert len(soup(site / f"{FRONT}.html").select("article .math")) > 10
+
+
+def test_internal_links_and_anchors_resolve(site):
+    broken = []
+    for page in html_files(site):
+        for tag in soup(page).select("a[href], link[href], script[src], img[src], source[src]"):
+            address = tag.get("href", tag.get("src"))
+            parts = urlsplit(address)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            gone = not target.is_file()
+            lost = (
+                parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in anchors(target)
+            )
+            if gone or lost:
+                broken.append(f"{page.relative_to(site)}: {address}")
+    assert not broken
+
+
+def test_nothing_is_loaded_from_another_host(site):
+    loaded = [
+        f"{page.relative_to(site)}: {tag.get('src') or tag.get('href') or tag.get('data')}"
+        for page in html_files(site)
+        for tag in soup(page).select(
+            "script[src], link[href], img[src], iframe[src], source[src], object[data]"
+        )
+        if is_elsewhere(tag.get("src") or tag.get("href") or tag.get("data"))
+    ]
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        addresses = re.findall(r"(?:url\(|@import\s+)\s*[\"']?([^\"')\s;]+)", text)
+        loaded += [f"{sheet.relative_to(site)}: {address}" for address in addresses if is_elsewhere(address)]
+    assert not loaded
+
+
+def test_every_image_says_what_it_shows(site):
+    images = [(page, image) for page in html_files(site) for image in soup(page).find_all("img")]
+    assert images
+    mute = [
+        f"{page.relative_to(site)}: {image['src']}"
+        for page, image in images
+        if not image.get("alt", "").strip() or re.search(r"\.(png|svg|jpe?g)$", image["alt"])
+    ]
+    assert not mute
+
+
+def test_links_to_the_repository_follow_its_address(site):
+    address = repository_address().rstrip("/").removesuffix(".git")
+    for name in PAGES:
+        links = [tag["href"] for tag in soup(site / f"{name}.html").select("a[href]")]
+        if address:
+            assert address in links, name
+        else:
+            assert not [link for link in links if REPOSITORY_LINK.search(link)], name
+
+
+def test_sections_offer_their_notebook(site):
+    sections = [name for name in PAGES if name.startswith("book/sections/")]
+    assert sections
+    for name in sections:
+        link = soup(site / f"{name}.html").select_one("a.btn-download-notebook-button")
+        notebook = (site / name).parent / link["href"]
+        assert json.loads(notebook.read_text(encoding="utf-8"))["nbformat"] == 4
+
+
+def test_claims_are_complete(site):
+    claims = json.loads((site / "claims.json").read_text(encoding="utf-8"))
+    assert isinstance(claims, list)
+    assert claims
+    for claim in claims:
+        assert claim.keys() >= CLAIM_KEYS, claim
+        assert claim["verdict"] in VERDICTS, claim
+    assert len({claim["id"] for claim in claims}) == len(claims)
+
+
+def test_no_path_of_the_building_machine_is_told(site):
+    places = {f"{place}/" for place in (ROOT, Path.home(), tempfile.gettempdir()) if str(place) != "/"}
+    kinds = {".html", ".ipynb", ".json", ".js", ".md", ".txt"}
+    told = [
+        f"{path.relative_to(site)}: {place}"
+        for path in site.rglob("*")
+        if path.is_file() and path.suffix in kinds and "_static" not in path.relative_to(site).parts
+        for place in places
+        if place in path.read_text(encoding="utf-8", errors="replace")
+    ]
+    assert not told
+
+
+# --- what a browser shows ---
+
+FORMULAS_ARE_SET = """
+    () => [...document.querySelectorAll('.bd-article .math')].every(m => m.querySelector('mjx-container'))
+"""
+
+# TeX that nobody typeset, outside code; formulas that MathJax could not read; macros that it does not know.
+RAW_TEX = r"""
+    () => {
+        const copy = document.querySelector('article').cloneNode(true);
+        copy.querySelectorAll('pre, code, script, mjx-container').forEach(node => node.remove());
+        const raw = copy.textContent.match(/\$\$|\\\(|\\\[|\\begin\{|\$[^\s$][^$\n]*\$/g) || [];
+        const bad = document.querySelectorAll('[data-mml-node="merror"], mjx-container g[fill="red"]');
+        return [...raw, ...[...bad].map(node => 'formula not understood: ' + node.textContent)];
+    }
+"""
+
+BROKEN_IMAGES = "() => [...document.images].filter(i => !i.complete || !i.naturalWidth).map(i => i.src)"
+DISTORTED_IMAGES = """
+    () => [...document.querySelectorAll('article img')]
+        .filter(i => Math.abs(i.clientWidth / i.clientHeight / (i.naturalWidth / i.naturalHeight) - 1) > 0.02)
+        .map(i => i.src)
+"""
+IMAGE_FILTERS = (
+    "() => [...document.querySelectorAll('article figure img')].map(i => getComputedStyle(i).filter)"
+)
+OVERFLOW = """
+    () => Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - window.innerWidth
+"""
+
+# Contrast, by the WCAG formula, of text against all the grounds that lie under it.
+CONTRAST = r"""
+    () => {
+        const parse = text => {
+            const [r, g, b, a = 1] = text.match(/[\d.]+/g).map(Number);
+            return [r, g, b, a];
+        };
+        const over = (top, under) => top.slice(0, 3).map((c, i) => c * top[3] + under[i] * (1 - top[3]));
+        const known = new Map();
+        const ground = node => known.get(node) ?? known.set(node, mixed(node)).get(node);
+        const mixed = node => {
+            const own = parse(getComputedStyle(node).backgroundColor);
+            if (own[3] === 1) return own;
+            return over(own, node.parentElement ? ground(node.parentElement) : [255, 255, 255]);
+        };
+        const linear = c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+        const light = ([r, g, b]) =>
+            0.2126 * linear(r / 255) + 0.7152 * linear(g / 255) + 0.0722 * linear(b / 255);
+        const contrast = node => {
+            const behind = ground(node);
+            const colours = [over(parse(getComputedStyle(node).color), behind), behind];
+            const [low, high] = colours.map(light).sort((a, b) => a - b);
+            return (high + 0.05) / (low + 0.05);
+        };
+        const kinds = 'p, h1, h2, a, figcaption, td, th, dt, dd, pre, .admonition-title, .verdict';
+        const worst = [...document.querySelector('article').querySelectorAll(kinds)]
+            .filter(node => node.textContent.trim() && !node.matches('.headerlink'))
+            .map(node => [contrast(node), node.outerHTML.slice(0, 160)])
+            .sort((a, b) => a[0] - b[0])[0];
+        return {worst, ground: light(ground(document.querySelector('article')))};
+    }
+"""
+
+
+def visit(page, address):
+    page.goto(address)
+    page.wait_for_function(FORMULAS_ARE_SET)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_in_a_browser(page, origin, name):
+    """One visit, seen wide and narrow, light and dark: typeset, legible, within the screen, quiet."""
+    page.emulate_media(reduced_motion="reduce")
+    visit(page, f"{origin}/{name}.html")
+    assert page.evaluate(RAW_TEX) == []
+    assert page.evaluate(BROKEN_IMAGES) == []
+    assert page.evaluate(OVERFLOW) <= 0
+
+    seen = page.evaluate(CONTRAST)
+    assert seen["ground"] > 0.8, "light mode is not light"
+    assert seen["worst"][0] >= 4.5, seen["worst"]
+
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"() => ({CONTRAST})().ground < 0.05")
+    seen = page.evaluate(CONTRAST)
+    assert seen["worst"][0] >= 4.5, seen["worst"]
+    assert all("invert" in effect for effect in page.evaluate(IMAGE_FILTERS))
+
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate(OVERFLOW) <= 0, "the page scrolls sideways at 390 px"
+    assert page.evaluate(DISTORTED_IMAGES) == []
+    assert page.trouble == []
+
+
+def test_search_finds_a_theorem(page, origin, site):
+    theorem = soup(site / f"{FRONT}.html").find(id="thm-top1")
+    for formula in theorem.select(".math"):
+        formula.extract()
+    word = max(re.findall(r"[a-z]+", theorem.get_text()), key=len)
+    page.goto(f"{origin}/search.html?q={quote(word)}")
+    page.wait_for_selector(f'#search-results li a[href*="{FRONT}.html"]')
+    page.wait_for_function("() => /finished/i.test(document.querySelector('#search-results').textContent)")
+    assert page.trouble == []
+
+
+def test_navigation_leads_through_the_book(page, origin):
+    visit(page, f"{origin}/{FRONT}.html")
+    page.click(".prev-next-footer a.right-next")
+    page.wait_for_url(f"**/{PAGES[1]}.html")
+
+    page.set_viewport_size({"width": 390, "height": 844})
+    left = "document.querySelector('.bd-sidebar-primary nav.bd-links a').getBoundingClientRect().left"
+    page.wait_for_function(f"() => {left} < 0")
+    page.click(".bd-header-article button.primary-toggle")
+    page.wait_for_function(f"() => {left} >= 0")
+    assert page.trouble == []
+
+
+@pytest.mark.parametrize("origin", ["disk"], indirect=True)
+def test_mode_button_changes_the_mode(page, origin):
+    visit(page, f"{origin}/{FRONT}.html")
+    modes = set()
+    for _ in range(3):
+        page.locator("button.theme-switch-button:visible").first.click()
+        modes.add(page.evaluate("document.documentElement.dataset.mode"))
+    assert modes == {"auto", "dark", "light"}
+
+
+@pytest.mark.parametrize("origin", ["disk"], indirect=True)
+def test_keyboard_focus_is_visible(page, origin):
+    visit(page, f"{origin}/{FRONT}.html")
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        outline = page.evaluate("getComputedStyle(document.activeElement).outline")
+        assert "solid" in outline, page.evaluate("document.activeElement.outerHTML")
+
+
+def test_copy_button_copies_the_code(browser, served):
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{served}/book/how_to.html")
+    code = page.locator("div.highlight pre").first
+    code.hover()
+    page.locator("button.copybtn").first.click()
+    assert page.evaluate("navigator.clipboard.readText()").strip() == code.inner_text().strip()
+    context.close()

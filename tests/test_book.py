@@ -1,0 +1,93 @@
+"""Building the book: what stops it, and what it leaves."""
+
+import json
+
+import nbformat
+import pytest
+
+from assocmem import book
+from assocmem.claims import check, statements
+from assocmem.sections import UsageError
+
+GOOD = {"measured": 8, "predicted": 8, "tolerance": 1, "falsehood": ("4", 4)}
+
+
+@pytest.fixture
+def small_book(project):
+    """The tiny project with an executed section and a table of contents."""
+    (project / "notebooks" / "tiny.py").rename(project / "notebooks" / "correlation_memory.py")
+    toc = "format: jb-book\nroot: index\nparts:\n- chapters:\n  - file: book/sections/correlation_memory\n"
+    (project / "_toc.yml").write_text(toc + "  - file: book/ledger\n", encoding="utf-8")
+    (project / "_config.yml").write_text(
+        "title: small\nonly_build_toc_files: true\nexecute: {execute_notebooks: 'off'}\nlatex: {}\n"
+        "sphinx: {config: {html_extra_path: [book/_extra]}}\n",
+        encoding="utf-8",
+    )
+    (project / "index.md").write_text("# Small\n", encoding="utf-8")
+    (project / "book" / "sections").mkdir(parents=True)
+    return project
+
+
+def store(project, *checks):
+    cells = [nbformat.v4.new_markdown_cell("# Tiny")]
+    for c in checks:
+        output = nbformat.v4.new_output("display_data", c._repr_mimebundle_())
+        cells.append(nbformat.v4.new_code_cell("1", outputs=[output]))
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=cells), project / "book" / "sections" / "correlation_memory.ipynb"
+    )
+
+
+def test_contents_are_the_pages_in_order(small_book):
+    assert book.contents(small_book) == ["index", "book/sections/correlation_memory", "book/ledger"]
+
+
+def test_a_failing_section_stops_the_build_with_its_reason(small_book, capsys):
+    source = small_book / "notebooks" / "correlation_memory.py"
+    source.write_text(
+        source.read_text(encoding="utf-8").replace("flag = False", "flag = True"), encoding="utf-8"
+    )
+    assert book.build_book() == 1
+    captured = capsys.readouterr()
+    assert "section 1 of 1: correlation_memory FAILED" in captured.out
+    assert "AssertionError: flag is True" in captured.err
+    assert not (small_book / "_build").exists()
+
+
+def test_an_unexpected_verdict_stops_the_build(small_book):
+    store(
+        small_book, check("proposition-1", "it", **GOOD), check("lemma-3", "that", **(GOOD | {"measured": 4}))
+    )
+    (problem,) = book.write_ledger(["correlation_memory"], small_book)
+    assert problem.startswith("lemma-3, that: verdict 'does not hold'")
+
+
+def test_the_ledger_is_written_once_and_complete(small_book):
+    store(small_book, check("proposition-1", "it", **GOOD))
+    assert book.write_ledger(["correlation_memory"], small_book) == []
+    path = small_book / "book" / "_extra" / "claims.json"
+    entries = json.loads(path.read_text(encoding="utf-8"))
+    assert [e["id"] for e in entries] == list(statements())
+    before = path.stat().st_mtime_ns
+    assert book.write_ledger(["correlation_memory"], small_book) == []
+    assert path.stat().st_mtime_ns == before
+
+
+def test_rendering_turns_warnings_into_errors_again_and_again(small_book):
+    store(small_book, check("proposition-1", "it", **GOOD))
+    book.write_ledger(["correlation_memory"], small_book)
+    pages = book.contents(small_book)
+    (small_book / "index.md").write_text("# Small\n\nSee {ref}`nowhere`.\n", encoding="utf-8")
+    for _ in range(2):
+        first, *lines = book.render(small_book, pages)
+        assert first == "the book did not render:"
+        assert any("nowhere" in line for line in lines)
+    (small_book / "index.md").write_text("# Small\n", encoding="utf-8")
+    assert book.render(small_book, pages) == []
+    assert (small_book / "_build" / "html" / "claims.json").is_file()
+    assert book.render(small_book, [*pages, "book/lost"]) == ["the book lacks the page book/lost"]
+
+
+def test_a_book_without_sections_is_a_mistake(small_book):
+    with pytest.raises(UsageError, match="lists no section"):
+        book.execute_sections([], small_book)

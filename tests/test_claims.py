@@ -1,0 +1,153 @@
+"""The ledger: verdicts, falsehoods, and what becomes of them."""
+
+import json
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from assocmem import claims
+from assocmem.claims import MIME, check, ledger, ledger_page, read_checks, statements, surprises
+from assocmem.sections import section_names
+
+SECTIONS = {
+    "correlation_memory",
+    "sparse_repair",
+    "top1_threshold",
+    "dual_certificate",
+    "finite_size_scaling",
+    "tail_average_margin",
+    "scalar_theory",
+    "leave_one_out",
+    "ridgeless_limit",
+}
+
+
+def eight(measured, **changes):
+    settings = {"predicted": 8, "tolerance": 0.5, "falsehood": ("constant 4", 4)} | changes
+    return check("proposition-1", "the constant", measured=measured, **settings)
+
+
+def test_agreement_that_contradicts_the_falsehood_holds():
+    assert eight(8.2).verdict == "holds"
+    assert eight(8.2, limits="slow").verdict == "holds with limits"
+    assert eight(8.2).expected == "holds"
+
+
+def test_disagreement_does_not_hold_whatever_the_falsehood():
+    assert eight(7.0).verdict == "does not hold"
+    assert eight(4.0).verdict == "does not hold"
+
+
+def test_numbers_that_cannot_tell_leave_it_open():
+    assert eight(6.0, tolerance=3).verdict == "not yet"
+
+
+@pytest.mark.parametrize(
+    ("relation", "measured", "verdict"),
+    [("<=", 7, "holds"), ("<=", 9, "does not hold"), (">=", 9, "not yet"), (">=", 7, "does not hold")],
+)
+def test_bounds(relation, measured, verdict):
+    falsehood = ("a smaller bound", 5)
+    assert eight(measured, relation=relation, tolerance=0, falsehood=falsehood).verdict == verdict
+
+
+def test_arrays_agree_entry_by_entry_and_one_entry_is_enough_to_reject():
+    good = eight([8.0, 8.4], predicted=[8, 8.5], tolerance=[0.1, 0.2], falsehood=("one is 9", [8, 9]))
+    assert good.verdict == "holds"
+    assert eight([8.0, 9.0], predicted=[8, 8.5]).verdict == "holds"
+    assert eight([8.0, 9.1], predicted=[8, 8.5]).verdict == "does not hold"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tolerance": -1}, "tolerance"),
+        ({"predicted": [8, 8, 8]}, "predicted = .*: must be one number or 1"),
+        ({"predicted": np.nan}, "finite"),
+        ({"relation": "<"}, "relation = '<'"),
+        ({"expected": "maybe"}, "expected = 'maybe'"),
+    ],
+)
+def test_malformed_checks_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        eight(8.0, **changes)
+    with pytest.raises(ValueError, match="claim = 'theorem-99'"):
+        check("theorem-99", "", measured=1, predicted=1, tolerance=1, falsehood=("", 5))
+
+
+def test_a_check_survives_the_way_through_a_notebook(tmp_path):
+    original = eight([8.1, 8.0], limits="a < b")
+    bundle = original._repr_mimebundle_()
+    assert "a &lt; b" in bundle["text/html"]
+    cell = {"outputs": [{"data": {"text/plain": "1"}}, {"output_type": "stream"}, {"data": bundle}]}
+    path = tmp_path / "executed.ipynb"
+    path.write_text(json.dumps({"cells": [{"cell_type": "markdown"}, cell]}), encoding="utf-8")
+    assert read_checks(path) == [original]
+
+
+def test_surprises_are_the_verdicts_that_the_text_does_not_report():
+    known = eight(4.0, expected="does not hold")
+    assert surprises([eight(8), known]) == []
+    (line,) = surprises([eight(4.0), known])
+    assert line == "proposition-1, the constant: verdict 'does not hold', the section says 'holds'"
+
+
+def test_ledger_has_every_statement_once_and_the_worst_verdict():
+    checks = [eight(8), eight(8, limits="slow"), eight(8)]
+    entries = ledger(checks)
+    assert [e["id"] for e in entries] == list(statements())
+    by_id = {e["id"]: e for e in entries}
+    entry = by_id["proposition-1"]
+    assert entry["verdict"] == "holds with limits"
+    assert len(entry["checks"]) == 3
+    assert {"source", "measured", "predicted", "tolerance", "falsehood", "section"} <= entry.keys()
+    assert by_id["theorem-1"]["verdict"] == "not yet"
+    assert by_id["theorem-1"]["measured"] is None
+    assert (
+        ledger([*checks, eight(4)])[list(statements()).index("proposition-1")]["verdict"] == "does not hold"
+    )
+    json.dumps(entries, allow_nan=False)
+
+
+def test_ledger_page_shows_every_statement_and_links_the_sections_that_exist():
+    page = ledger_page(ledger([eight(8)]), {"correlation_memory": "The correlation matrix memory"})
+    for statement in statements().values():
+        assert f"({statement.id})=" in page
+        assert statement.title in page
+    assert "{doc}`The correlation matrix memory <sections/correlation_memory>`" in page
+    assert "section to come" in page
+
+
+def test_catalogue_is_that_of_the_paper():
+    kinds = Counter(s.kind for s in statements().values())
+    assert kinds == {
+        "theorem": 3,
+        "proposition": 14,
+        "lemma": 26,
+        "corollary": 1,
+        "conjecture": 1,
+        "definition": 4,
+        "remark": 11,
+        "figure": 3,
+        "equation": 2,
+    }
+    for kind in kinds - Counter(equation=2):
+        assert [s.number for s in statements().values() if s.kind == kind] == list(range(1, kinds[kind] + 1))
+    assert {s.section for s in statements().values()} == SECTIONS
+    assert set(section_names()) <= SECTIONS
+
+
+def test_catalogue_entries_are_complete_and_typeset():
+    for statement in statements().values():
+        assert statement.id == f"{statement.kind}-{statement.number or statement.label.removeprefix('eq:')}"
+        assert re.fullmatch(r"(Section|Appendix) [0-9A-Z]+(\.\d+)*", statement.place)
+        assert statement.says.count("$") % 2 == 0
+        assert len(statement.says) > 40
+        assert statement.source.startswith(statement.name)
+
+
+def test_badges_have_one_class_each():
+    assert len({claims.badge(verdict) for verdict in claims.VERDICTS}) == 4
+    assert MIME in eight(8)._repr_mimebundle_()

@@ -1,0 +1,239 @@
+"""The runner: the same bytes for the same inputs, nothing half-written, one line for every mistake."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from assocmem import notebooks
+from assocmem.__main__ import main
+from assocmem.claims import read_checks, surprises
+from assocmem.sections import load_section, resolve, section_names
+
+
+def run(*arguments):
+    return main(["run", *map(str, arguments)])
+
+
+def streams(path, name="stdout"):
+    cells = nbformat.read(path, as_version=4).cells
+    outputs = [o for cell in cells for o in cell.get("outputs", [])]
+    return "".join(o["text"] for o in outputs if o.output_type == "stream" and o.name == name)
+
+
+def files(folder):
+    return sorted(str(p.relative_to(folder)) for p in Path(folder).rglob("*"))
+
+
+# --- what a run leaves ----------------------------------------------------------------------------
+
+
+def test_two_runs_are_byte_identical_and_clean(project, capsys):
+    out = project / "résultats d'été"
+    assert run("tiny", "-p", "n", "7", "-p", "xs", "[0.2]", "--out", out / "a") == 0
+    assert run("tiny", "-p", "xs", "[0.2]", "-p", "n", "7", "--out", out / "b.ipynb") == 0
+    assert capsys.readouterr().err == ""
+    assert files(out) == ["a", "a/tiny.ipynb", "b.ipynb"]
+    first, second = (out / "a" / "tiny.ipynb").read_bytes(), (out / "b.ipynb").read_bytes()
+    assert first == second
+    text = first.decode()
+    for trace in ("papermill", "start_time", "/tmp", sys.prefix, str(project)):
+        assert trace not in text
+    assert streams(out / "b.ipynb") == "7 0.5 [0.2] é True\n"
+    assert streams(out / "b.ipynb", "stderr") == "<python>\n"
+    notebook = nbformat.read(out / "b.ipynb", as_version=4)
+    assert notebook.metadata["assocmem"]["parameters"]["n"] == 7
+    assert [c.id for c in notebook.cells][:2] == ["cell-000", "cell-001"]
+    nbformat.validate(notebook)
+    assert files(Path.cwd()) == []
+
+
+def test_a_run_that_is_up_to_date_is_skipped_until_forced(project, capsys):
+    assert run("tiny", "--out", project) == 0
+    target = project / "tiny.ipynb"
+    before = target.stat().st_mtime_ns
+    assert run("tiny", "--out", project) == 0
+    assert "up to date" in capsys.readouterr().out
+    assert target.stat().st_mtime_ns == before
+    assert run("tiny", "--out", project, "--force") == 0
+    assert target.stat().st_mtime_ns > before
+
+
+def test_a_corrupt_target_is_run_again(project):
+    (project / "tiny.ipynb").write_text("{", encoding="utf-8")
+    assert run("tiny", "--out", project) == 0
+    assert "cells" in json.loads((project / "tiny.ipynb").read_text(encoding="utf-8"))
+
+
+def test_a_failure_leaves_the_failed_notebook_and_the_good_one(project, capsys):
+    out = project / "out"
+    assert run("tiny", "--out", out) == 0
+    good = (out / "tiny.ipynb").read_bytes()
+    capsys.readouterr()
+    assert run("tiny", "-p", "flag", "true", "--out", out) == 1
+    error = capsys.readouterr().err
+    assert "section tiny failed, cell 6: AssertionError: flag is True" in error
+    assert str(out / "tiny.failed.ipynb") in error
+    assert error.count("\n") == 1
+    assert files(out) == ["tiny.failed.ipynb", "tiny.ipynb"]
+    assert (out / "tiny.ipynb").read_bytes() == good
+    assert "flag is True" in (out / "tiny.failed.ipynb").read_text(encoding="utf-8")
+    assert run("tiny", "--out", out, "--force") == 0
+    assert files(out) == ["tiny.ipynb"]
+
+
+def test_a_kernel_that_dies_is_a_failure(project, capsys):
+    source = project / "notebooks" / "tiny.py"
+    source.write_text(
+        source.read_text(encoding="utf-8") + "\n# %%\nimport os\nos._exit(9)\n", encoding="utf-8"
+    )
+    assert run("tiny", "--out", project / "out") == 1
+    assert "its kernel died" in capsys.readouterr().err
+    assert files(project / "out") == ["tiny.failed.ipynb"]
+
+
+def test_it_works_as_a_command_anywhere_with_an_ascii_locale(project, tmp_path):
+    environment = os.environ | {"LC_ALL": "C", "ASSOCMEM_ROOT": str(project), "MPLBACKEND": "Agg"}
+    settings = tmp_path / "réglages.yml"
+    settings.write_text("word: Größe\nn: 9\n", encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "assocmem",
+        "run",
+        "tiny",
+        "--profile",
+        "smoke",
+        "-y",
+        settings,
+        "-p",
+        "n",
+        "4",
+    ]
+    done = subprocess.run([*command, "--out", "là bas"], env=environment, cwd=tmp_path, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    assert streams(tmp_path / "là bas" / "tiny.ipynb") == "4 0.5 [0.1, 0.9] Größe True\n"
+
+
+# --- what a result depends on ---------------------------------------------------------------------
+
+
+def test_the_key_depends_on_text_parameters_code_data_lock_file_and_nothing_else(project, monkeypatch):
+    section = load_section("tiny")
+    values = resolve(section)
+    keys = [notebooks.run_key(section, values)]
+    assert notebooks.run_key(section, dict(reversed(values.items()))) == keys[0]
+    keys.append(notebooks.run_key(section, values | {"n": 4}))
+    (project / "data" / "other").mkdir(parents=True)
+    (project / "data" / "other" / "table.csv").write_text("1\n", encoding="utf-8")
+    assert notebooks.run_key(section, values) == keys[0]
+    (project / "data" / "tiny").mkdir()
+    (project / "data" / "tiny" / "table.csv").write_text("1\n", encoding="utf-8")
+    keys.append(notebooks.run_key(section, values))
+    (project / "constraints.txt").write_text("numpy==1\n", encoding="utf-8")
+    keys.append(notebooks.run_key(section, values))
+    section.path.write_text(section.text + "\n# %%\nfrom assocmem import model\n", encoding="utf-8")
+    keys.append(notebooks.run_key(load_section("tiny"), values))
+    monkeypatch.setattr(notebooks.platform, "python_version", lambda: "3.99.0")
+    keys.append(notebooks.run_key(load_section("tiny"), values))
+    assert len(set(keys)) == len(keys)
+
+
+def test_code_is_followed_through_imports():
+    names = {
+        path.name
+        for path in notebooks.reachable_modules("from assocmem import claims, model\nimport numpy\n")
+    }
+    assert names == {"claims.py", "claims.yml", "model.py", "limits.py"}
+    assert notebooks.reachable_modules("import assocmem.ridgeless") != []
+    assert notebooks.reachable_modules("from assocmem.model import Pairs")[0].name == "limits.py"
+
+
+# --- mistakes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "messages"),
+    [
+        (["run", "tinny"], ["unknown section 'tinny'", "did you mean 'tiny'"]),
+        (["params", "tinny"], ["unknown section 'tinny'"]),
+        (["run", "tiny", "-p", "scael", "3"], ["unknown parameter 'scael'", "'scale'", "(0, 1]"]),
+        (["run", "tiny", "-p", "n", "3.5"], ["n = 3.5", "an integer in [1,"]),
+        (["run", "tiny", "-p", "scale", "2"], ["scale = 2", "(0, 1]"]),
+        (["run", "tiny", "-p", "scale", "0"], ["scale = 0", "(0, 1]"]),
+        (["run", "tiny", "-p", "device", "gpu"], ["device = gpu", "one of cpu, cuda"]),
+        (["run", "tiny", "-y", "missing.yml"], ["cannot read missing.yml"]),
+        (["run", "tiny", "-y", "bad.yml"], ["bad.yml is not valid YAML"]),
+        (["run", "tiny", "--profile", "papers"], ["unknown profile 'papers'", "'paper'"]),
+        (["run", "tiny", "-p", "n"], ["expected 2 arguments"]),
+        (["run"], ["SECTION"]),
+        (["rum", "tiny"], ["invalid choice: 'rum'"]),
+        ([], ["COMMAND"]),
+        (["run", "tiny", "--out", "a file/below"], ["cannot make the output folder", "a file"]),
+        (
+            ["run", "tiny", "-p", "n", "1000000000000"],
+            ["n = 1000000000000 needs about", "the largest n that fits is"],
+        ),
+    ],
+)
+def test_mistakes_are_one_line_with_exit_code_two_and_nothing_written(project, capsys, arguments, messages):
+    Path("bad.yml").write_text("n: [1", encoding="utf-8")
+    Path("a file").write_text("", encoding="utf-8")
+    before = files(Path.cwd()), files(project)
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("assocmem: ")
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+    for message in messages:
+        assert message in captured.err
+    assert (files(Path.cwd()), files(project)) == before
+
+
+def test_cuda_without_a_gpu_is_a_mistake(project, capsys, monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert run("tiny", "-p", "device", "cuda") == 2
+    assert capsys.readouterr().err == "assocmem: device = cuda: no CUDA GPU is available here, use cpu\n"
+    assert files(Path.cwd()) == []
+
+
+def test_an_interrupt_leaves_nothing(project, capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(notebooks, "_papermill", interrupted)
+    assert run("tiny", "--out", "out") == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert files(Path("out")) == []
+
+
+# --- list, params ---------------------------------------------------------------------------------
+
+
+def test_list_and_params_say_what_there_is(project, capsys):
+    assert main(["list"]) == 0
+    assert capsys.readouterr().out == "tiny  A tiny section\n"
+    assert main(["params", "tiny"]) == 0
+    head, first, *rest = capsys.readouterr().out.splitlines()
+    assert head.split() == ["name", "type", "default", "range", "meaning"]
+    assert first.split(maxsplit=4) == ["n", "int", "3", "[1,", "1000000000000]  number of things"]
+    assert len(rest) == 5
+
+
+# --- the sections themselves ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", section_names())
+def test_every_section_runs_under_the_smoke_profile_with_the_verdicts_it_reports(name, tmp_path):
+    assert run(name, "--profile", "smoke", "--out", tmp_path) == 0
+    checks = read_checks(tmp_path / f"{name}.ipynb")
+    assert checks
+    assert surprises(checks) == []
+    assert streams(tmp_path / f"{name}.ipynb", "stderr") == ""

@@ -1,0 +1,38 @@
+"""Tables, intervals, and the one figure that is kept in the repository."""
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from assocmem.overview import overview
+from assocmem.plotting import Table, proportion_interval
+from assocmem.sections import project_root
+
+
+def test_table_prints_for_readers_and_terminals():
+    table = Table({"$n$": ["10", "200"], "value": [0.12345, 3.0]}, {"value": ".2f"})
+    assert table._repr_markdown_().splitlines() == [
+        "| $n$ | value |",
+        "| ---: | ---: |",
+        "| 10 | 0.12 |",
+        "| 200 | 3.00 |",
+    ]
+    assert repr(table).splitlines() == ["$n$  value", " 10   0.12", "200   3.00"]
+
+
+def test_wilson_interval_is_the_closed_form():
+    k, m, z = 7, 40, 1.959963984540054
+    centre = (k + z**2 / 2) / (m + z**2)
+    half = z / (m + z**2) * np.sqrt(k * (m - k) / m + z**2 / 4)
+    low, high = proportion_interval([k, 0], [m, m])
+    assert low == pytest.approx([centre - half, 0], abs=1e-9)
+    assert high[0] == pytest.approx(centre + half)
+    assert high[1] == pytest.approx(z**2 / (m + z**2))
+
+
+def test_the_kept_overview_is_what_the_code_draws(tmp_path):
+    drawn = tmp_path / "overview.png"
+    overview().savefig(drawn, dpi=160)
+    kept, now = imread(project_root() / "book" / "figures" / "overview.png"), imread(drawn)
+    assert kept.shape == now.shape
+    assert np.mean(np.abs(kept - now)) < 0.01

@@ -1,0 +1,49 @@
+"""What the repository promises about itself."""
+
+import re
+import subprocess
+
+import pytest
+import yaml
+
+from assocmem.sections import project_root, section_names
+
+ROOT = project_root()
+
+
+def tracked():
+    try:
+        listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git checkout")
+    return [path for path in map(ROOT.joinpath, listed.stdout.splitlines()) if path.is_file()]
+
+
+def names(path):
+    lines = (line.split("#")[0].strip() for line in (ROOT / path).read_text(encoding="utf-8").splitlines())
+    pairs = dict(re.fullmatch(r"([\w.\-]+)==([\w.+!]+)", line).groups() for line in lines if line)
+    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in pairs.items()}
+
+
+def test_every_direct_dependency_is_pinned_and_locked():
+    direct, lock = names("requirements.txt"), names("constraints.txt")
+    assert direct.items() <= lock.items()
+    assert not [version for version in lock.values() if "+" in version]
+
+
+def test_every_section_is_in_the_table_of_contents():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
+    assert {f"book/sections/{name}" for name in section_names()} <= set(files)
+
+
+def test_no_build_products_and_no_large_files_are_kept():
+    for path in tracked():
+        assert path.suffix != ".ipynb", path
+        assert path.stat().st_size < 1_000_000, path
+
+
+def test_the_readme_shows_the_commands_and_the_map():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for text in ("make book", "make test", "python -m assocmem run", *section_names()):
+        assert text in readme
