@@ -20,7 +20,7 @@ def small_book(project):
     (project / "_toc.yml").write_text(toc + "  - file: book/ledger\n", encoding="utf-8")
     (project / "_config.yml").write_text(
         "title: small\nonly_build_toc_files: true\nexecute: {execute_notebooks: 'off'}\nlatex: {}\n"
-        "sphinx: {config: {html_extra_path: [book/_extra]}}\n",
+        "sphinx: {config: {html_extra_path: [book/_extra], suppress_warnings: [mystnb.unknown_mime_type]}}\n",
         encoding="utf-8",
     )
     (project / "index.md").write_text("# Small\n", encoding="utf-8")

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -25,6 +26,7 @@ MATHJAX = "tex-svg-full.js"
 ADDRESS_VARIABLE = "ASSOCMEM_REPOSITORY_URL"
 ADDRESS = re.compile(r"https://(?P<host>[\w.-]+)/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?")
 SECTIONS = "book/sections/"
+INSTALL_CELL = {"cell_type": "code", "id": "install", "metadata": {}, "execution_count": None, "outputs": []}
 BUILT_PAGES = {"book/ledger"}  # written by the build, so there is no source page to edit
 
 # Browsers refuse to fetch() from file://, which search uses for excerpts only: do without them there.
@@ -200,6 +202,22 @@ def drop_font_preloads(app, exception) -> None:
             page.write_text(quiet, encoding="utf-8")
 
 
+def add_install_cell(app, exception) -> None:
+    """Let the notebooks that readers download begin with how to get the package, where that is known.
+
+    A hosted service starts them on a machine that has never seen this project.
+    """
+    address = app.config.repository_address
+    if exception or not address or app.builder.format != "html":
+        return
+    for path in Path(app.outdir, "_sources", SECTIONS).glob("*.ipynb"):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        if notebook["cells"][0]["id"] != INSTALL_CELL["id"]:
+            source = f'%pip install -q "assocmem @ git+{address}"'
+            notebook["cells"].insert(0, {**INSTALL_CELL, "source": source})
+            path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 # --- Sphinx ---
 
 
@@ -212,5 +230,6 @@ def setup(app) -> dict:
     app.connect("builder-inited", copy_mathjax)
     app.connect("html-page-context", add_header_buttons, priority=900)  # after the theme's own at 501
     app.connect("build-finished", drop_font_preloads)
+    app.connect("build-finished", add_install_cell)
     app.add_js_file(None, body=SEARCH_FROM_FILES, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

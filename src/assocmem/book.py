@@ -137,7 +137,8 @@ def render(root, pages):
         What went wrong.
     """
     output = root / "_build"
-    command = [sys.executable, "-m", "jupyter_book", "build", str(root), "-W", "-n", "--keep-going", "-q"]
+    launch = "from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", launch, "build", str(root), "-W", "-n", "--keep-going", "-q"]
     done = subprocess.run(command, check=False, cwd=root, capture_output=True, encoding="utf-8")
     if done.returncode:
         # pages that were read are not read again, and their warnings would not come back

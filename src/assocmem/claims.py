@@ -18,6 +18,18 @@ from assocmem.limits import require
 VERDICTS = ("holds", "holds with limits", "does not hold", "not yet")
 MIME = "application/vnd.assocmem.check+json"
 STATEMENTS = Path(__file__).with_name("claims.yml")
+SECTIONS = {
+    "correlation_memory": "The correlation matrix memory",
+    "sparse_repair": "Adaptive sparse repair",
+    "top1_threshold": "The sharp top-1 threshold",
+    "dual_certificate": "The dual certificate",
+    "finite_size_scaling": "Finite-size scaling",
+    "tail_average_margin": "The tail-average margin",
+    "scalar_theory": "The scalar theory",
+    "leave_one_out": "The coupled leave-one-out method",
+    "ridgeless_limit": "The ridgeless limit",
+}
+"""Sections of the finished book in their order, with a title for those still to come."""
 _WORST_FIRST = ("does not hold", "not yet", "holds with limits", "holds")
 _BADGES = dict(
     zip(VERDICTS, ("verdict-holds", "verdict-limits", "verdict-fails", "verdict-notyet"), strict=True)
@@ -108,18 +120,33 @@ class Check:
 
     def _rows(self):
         statement = statements()[self.claim]
-        relation = {"==": "", "<=": "at most ", ">=": "at least "}[self.relation]
         return [
             ("Claim", f"{statement.name}: {statement.title}"),
             ("Measured", f"{self.what}: {_numbers(self.measured)}"),
-            ("Predicted", f"{relation}{_numbers(self.predicted)}, tolerance {_numbers(self.tolerance)}"),
-            ("Falsehood", f"{self.falsehood}: {_numbers(self.falsehood_predicted)}, {self._fate()}"),
+            ("Predicted", self.agreement),
+            ("Falsehood", f"{self.falsehood}: {self.rejection}"),
             *([("Limits", self.limits)] if self.limits else []),
         ]
 
-    def _fate(self):
-        rejected = not _agrees(self.measured, self.falsehood_predicted, self.tolerance, self.relation)
-        return "rejected" if rejected else "not rejected by these numbers"
+    @property
+    def agreement(self):
+        """How the measurement compares with the prediction, in a few words."""
+        relation = {"==": "", "<=": "at most ", ">=": "at least "}[self.relation]
+        text = f"{relation}{_numbers(self.predicted)}, tolerance {_numbers(self.tolerance)}"
+        return text + self._count(self.predicted, "within it", True)
+
+    @property
+    def rejection(self):
+        """How the measurement compares with the falsehood, in a few words."""
+        fits = _fits(self.measured, self.falsehood_predicted, self.tolerance, self.relation)
+        verb = "not rejected" if fits.all() else "rejected"
+        text = f"{_numbers(self.falsehood_predicted)}, {verb}"
+        return text + self._count(self.falsehood_predicted, "outside", False)
+
+    def _count(self, predicted, word, wanted):
+        """``: 31 of 32 within it``, where there is more than one number."""
+        fits = _fits(self.measured, predicted, self.tolerance, self.relation)
+        return f": {np.sum(fits == wanted)} of {fits.size} {word}" if fits.size > 1 else ""
 
     def _text(self):
         return "\n".join(f"{name}: {text}" for name, text in (*self._rows(), ("Verdict", self.verdict)))
@@ -191,15 +218,20 @@ def _list(numbers):
     return [float(x) for x in np.atleast_1d(np.asarray(numbers, dtype=float))]
 
 
-def _agrees(measured, predicted, tolerance, relation):
+def _fits(measured, predicted, tolerance, relation):
     difference = np.subtract(measured, predicted)
     distance = {"==": np.abs(difference), "<=": difference, ">=": -difference}[relation]
-    return bool(np.all(distance <= tolerance))
+    return distance <= np.asarray(tolerance)
+
+
+def _agrees(*comparison):
+    return bool(_fits(*comparison).all())
 
 
 def _numbers(numbers):
-    text = ", ".join(f"{x:.4g}" for x in numbers[:6])
-    return text + (f", ... ({len(numbers)} values)" if len(numbers) > 6 else "")
+    if len(numbers) <= 4:
+        return ", ".join(f"{x:.4g}" for x in numbers)
+    return f"{len(numbers)} values from {min(numbers):.3g} to {max(numbers):.3g}"
 
 
 def badge(verdict):
@@ -285,9 +317,9 @@ def ledger_page(entries, titles):
     """
     counts = ", ".join(f"{sum(e['verdict'] == v for e in entries)} {badge(v)}" for v in VERDICTS)
     parts = [_LEDGER_HEAD.format(total=len(entries), counts=counts)]
-    for name in dict.fromkeys(e["section"] for e in entries):
-        heading = f"{{doc}}`{titles[name]} <sections/{name}>`" if name in titles else _planned_title(name)
-        parts.append(f"## {heading}\n")
+    for name, planned in SECTIONS.items():
+        title = f"{{doc}}`{titles[name]} <sections/{name}>`" if name in titles else f"{planned} (to come)"
+        parts.append(f"## {title}\n")
         parts += [_entry(e) for e in entries if e["section"] == name]
     return "\n".join(parts)
 
@@ -305,10 +337,6 @@ Of {total} entries: {counts}.
 """
 
 
-def _planned_title(name):
-    return name.replace("_", " ").capitalize() + " (section to come)"
-
-
 def _entry(entry):
     statement = statements()[entry["id"]]
     label = f" `{statement.label}`" if statement.label else ""
@@ -322,7 +350,7 @@ def _entry(entry):
     ]
     if entry["checks"]:
         lines += ["```{list-table}", ":header-rows: 1", ":class: ledger-table", ""]
-        rows = [("Measured", "Value", "Predicted", "Tolerance", "Falsehood rejected", "Verdict")]
+        rows = [("Measured", "Predicted", "Falsehood", "Verdict")]
         rows += [_check_row(Check(**c)) for c in entry["checks"]]
         lines += [f"{'*' if i == 0 else ' '} - {cell}" for row in rows for i, cell in enumerate(row)]
         lines += ["```", ""]
@@ -330,12 +358,9 @@ def _entry(entry):
 
 
 def _check_row(c):
-    relation = {"==": "", "<=": "≤ ", ">=": "≥ "}[c.relation]
     return (
-        c.what,
-        _numbers(c.measured),
-        relation + _numbers(c.predicted),
-        _numbers(c.tolerance),
-        c.falsehood,
+        f"{c.what}: {_numbers(c.measured)}",
+        c.agreement,
+        f"{c.falsehood}: {c.rejection}",
         badge(c.verdict) + (f" {c.limits}" if c.limits else ""),
     )
