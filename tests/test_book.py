@@ -9,6 +9,7 @@ from assocmem import book
 from assocmem.claims import check, statements
 from assocmem.sections import UsageError
 
+PYTHON = {"language_info": {"name": "python", "pygments_lexer": "ipython3"}}
 GOOD = {"measured": 8, "predicted": 8, "tolerance": 1, "falsehood": ("4", 4)}
 
 
@@ -34,7 +35,8 @@ def store(project, *checks):
         output = nbformat.v4.new_output("display_data", c._repr_mimebundle_())
         cells.append(nbformat.v4.new_code_cell("1", outputs=[output]))
     nbformat.write(
-        nbformat.v4.new_notebook(cells=cells), project / "book" / "sections" / "correlation_memory.ipynb"
+        nbformat.v4.new_notebook(cells=cells, metadata=PYTHON),
+        project / "book" / "sections" / "correlation_memory.ipynb",
     )
 
 
@@ -83,7 +85,8 @@ def test_rendering_turns_warnings_into_errors_again_and_again(small_book):
         assert first == "the book did not render:"
         assert any("nowhere" in line for line in lines)
     (small_book / "index.md").write_text("# Small\n", encoding="utf-8")
-    assert book.render(small_book, pages) == []
+    found = book.render(small_book, pages)
+    assert not found, "\n".join(found)
     assert (small_book / "_build" / "html" / "claims.json").is_file()
     assert book.render(small_book, [*pages, "book/lost"]) == ["the book lacks the page book/lost"]
 

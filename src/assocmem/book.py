@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sections import UsageError, load_section, project_root
 
 SECTIONS = "book/sections/"
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
@@ -154,6 +156,6 @@ def _rendered(html, page):
 
 
 def _telling(log):
-    lines = log.splitlines()
+    lines = COLOUR.sub("", log).splitlines()
     telling = [line for line in lines if "WARNING" in line or "ERROR" in line or "rror:" in line]
     return telling[:20] or lines[-20:]
