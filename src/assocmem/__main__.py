@@ -88,7 +88,8 @@ def _run(options):
 
     from assocmem.notebooks import SectionFailed, run_section
 
-    print(f"{section.name}: running", file=sys.stderr) if sys.stderr.isatty() else None
+    if sys.stderr.isatty():
+        print(f"section 1 of 1: {section.name} running", file=sys.stderr)
     try:
         done = run_section(section, values, target, force=options.force)
     except SectionFailed as error:
