@@ -6,6 +6,7 @@ Scores are never held whole: each function here walks over blocks of score colum
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import torch
@@ -156,6 +157,23 @@ def pairs_at_load(load, d):
     return max(2, round(load * d**2))
 
 
+def tail_count(r, m):
+    """Size ``k = ceil(r m)`` of the tail of m competitors.
+
+    A float stands for the simplest fraction it could have been written as, so that 0.1 of 30 is 3 and not,
+    with the rounding of 0.1, a fraction more.
+
+    Parameters
+    ----------
+    r : float
+        Tail fraction in (0, 1].
+    m : int
+        Number of competitors, at least 1.
+    """
+    require(0 < r <= 1, "r", r, "in (0, 1]")
+    return max(1, math.ceil(Fraction(r).limit_denominator(10**9) * m))
+
+
 def block_columns(n, itemsize=8):
     """How many score columns one block holds: 128 MiB of scores, less where memory is short.
 
@@ -191,7 +209,7 @@ def scores(pairs, W, columns=slice(None)):
     Tensor, shape (n, b)
         ``S[j, i]`` is the score of target j for the i-th of the b keys.
     """
-    _require_memory_matrix(pairs, W)
+    require_memory_matrix(pairs, W)
     return pairs.U.T @ (W @ pairs.V[:, columns])
 
 
@@ -204,7 +222,7 @@ def score_blocks(pairs, W):
     block : Tensor, shape (n, b)
         A fresh tensor that the caller may overwrite.
     """
-    _require_memory_matrix(pairs, W)
+    require_memory_matrix(pairs, W)
     step = block_columns(pairs.n, W.element_size())
     for start in range(0, pairs.n, step):
         columns = slice(start, min(start + step, pairs.n))
@@ -276,12 +294,19 @@ def _take_signal(block, columns, replacement):
     return signal
 
 
-def _require_memory_matrix(pairs, W):
+def require_memory_matrix(pairs, W, name="W"):
+    """Check that a matrix is a memory for these pairs: shape (d, d), their dtype and device, finite.
+
+    Raises
+    ------
+    ValueError
+        Naming the matrix by ``name``.
+    """
     ok = isinstance(W, torch.Tensor) and W.shape == (pairs.d, pairs.d)
-    require(ok, "W", _describe(W), f"a tensor of shape ({pairs.d}, {pairs.d})")
+    require(ok, name, _describe(W), f"a tensor of shape ({pairs.d}, {pairs.d})")
     like = W.dtype == pairs.U.dtype and W.device == pairs.U.device
-    require(like, "W", _describe(W), f"of dtype {pairs.U.dtype} on {pairs.U.device}, like the pairs")
-    require(bool(torch.isfinite(W).all()), "W", "a matrix with inf or nan", "finite")
+    require(like, name, _describe(W), f"of dtype {pairs.U.dtype} on {pairs.U.device}, like the pairs")
+    require(bool(torch.isfinite(W).all()), name, "a matrix with inf or nan", "finite")
 
 
 def _describe(X):

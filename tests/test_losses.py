@@ -1,0 +1,182 @@
+"""Losses and passes against autograd, identities, and the corners where careless formulas overflow."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assocmem import kernels
+from assocmem.kernels import hessian_pass, loss_pass
+from assocmem.losses import CrossEntropy, TailAverage, tail_threshold
+from assocmem.model import gaussian_pairs, retrieval_margins, tail_count
+
+LOSSES = [
+    CrossEntropy(),
+    TailAverage(0.15, 3.0),
+    TailAverage(0.5, 30.0),
+    TailAverage(0.9, 0.1),
+    TailAverage(1.0, 5.0),
+]
+
+
+def dense_loss(loss, S):
+    """Mean loss as a plain differentiable function of the full score matrix, from the definitions."""
+    n = len(S)
+    others = torch.stack([torch.cat([S[:i, i], S[i + 1 :, i]]) for i in range(n)], dim=1)
+    if isinstance(loss, CrossEntropy):
+        aggregate = torch.logsumexp(others, 0)
+    elif tail_count(loss.r, n - 1) == n - 1:
+        aggregate = others.mean(0)
+    else:
+        k = tail_count(loss.r, n - 1)
+        mu = bisected_threshold(others.detach(), k, loss.beta)
+        q = torch.sigmoid(loss.beta * (others - mu))
+        mu = mu + (q.sum(0) - k) / (loss.beta * q * (1 - q)).sum(0).detach()  # its derivative in the scores
+        aggregate = mu + torch.nn.functional.softplus(others - mu, beta=loss.beta, threshold=600).sum(0) / k
+    return torch.nn.functional.softplus(aggregate - S.diagonal()).mean()
+
+
+def bisected_threshold(x, k, beta):
+    low, high = x.amin(0) - 40 / beta, x.amax(0) + 40 / beta
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        above = torch.sigmoid(beta * (x - middle)).sum(0) > k
+        low, high = torch.where(above, middle, low), torch.where(above, high, middle)
+    return middle
+
+
+def problem(n, d, scale, seed=0):
+    W, D = torch.randn(2, d, d, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return gaussian_pairs(n, d, seed=seed), scale * W, D
+
+
+def relative(x, y):
+    return float(((x - y).abs().max() / y.abs().max()).detach())
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize(("n", "d"), [(2, 1), (3, 2), (40, 7)])
+def test_value_gradient_and_hessian_product_against_autograd(loss, n, d, monkeypatch):
+    monkeypatch.setattr(kernels, "_blocks", lambda p: [slice(k, min(k + 7, n)) for k in range(0, n, 7)])
+    # beyond that a tail average of so few scores is flat, and its curvature is rounding
+    pairs, W, D = problem(n, d, min(2.0, 9 / getattr(loss, "beta", 1)))
+    free = W.clone().requires_grad_()
+    value = dense_loss(loss, pairs.U.T @ free @ pairs.V)
+    (gradient,) = torch.autograd.grad(value, free, create_graph=True)
+    (product,) = torch.autograd.grad((gradient * D).sum(), free)
+    done = loss_pass(pairs, loss, W)
+    assert done.loss == pytest.approx(value.item(), rel=1e-12)
+    assert relative(done.gradient, gradient) < 1e-10
+    assert relative(hessian_pass(pairs, loss, W, D), product) < 1e-10
+    again = loss_pass(pairs, loss, W, start=done.mu)
+    assert relative(again.gradient, done.gradient) < 1e-12
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_float32_follows_float64(loss):
+    pairs, W, D = problem(30, 5, 2.0)
+    single = gaussian_pairs(30, 5, seed=0, dtype=torch.float32)
+    exact, rough = loss_pass(pairs, loss, W), loss_pass(single, loss, W.float())
+    assert rough.gradient.dtype == torch.float32
+    assert relative(rough.gradient.double(), exact.gradient) < 1e-4
+    product = hessian_pass(single, loss, W.float(), D.float()).double()
+    assert relative(product, hessian_pass(pairs, loss, W, D)) < 1e-3
+
+
+def test_cross_entropy_is_a_logistic_loss_of_the_margin():
+    """Equation ce-structural."""
+    pairs, W, _ = problem(20, 6, 3.0)
+    S = pairs.U.T @ W @ pairs.V
+    softmax_form = torch.nn.functional.cross_entropy(S.T, torch.arange(20))
+    done = loss_pass(pairs, CrossEntropy(), W)
+    assert done.loss == pytest.approx(softmax_form.item(), rel=1e-13)
+    assert done.loss == pytest.approx(torch.nn.functional.softplus(-done.margins).mean().item(), rel=1e-13)
+
+
+def test_one_competitor_in_the_tail_of_a_sharp_loss_is_the_retrieval_margin():
+    pairs, W, _ = problem(12, 5, 3.0)
+    sharp = loss_pass(pairs, TailAverage(1 / 11, 1e4), W)
+    torch.testing.assert_close(sharp.margins, retrieval_margins(pairs, W), rtol=0, atol=1e-3)
+
+
+@given(st.integers(0, 99), st.floats(0.02, 0.98), st.floats(0.1, 100), st.floats(0.1, 100))
+def test_threshold_equation_is_solved(seed, r, beta, scale):
+    x = scale * torch.randn(60, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    k = tail_count(r, 59)
+    x[0] = -torch.inf
+    for start in (None, torch.full((4,), 1e3, dtype=torch.float64), torch.zeros(4, dtype=torch.float64)):
+        mu, _, q = tail_threshold(x, k, beta, start)
+        assert torch.allclose(q.sum(0), torch.full((4,), k, dtype=torch.float64), rtol=1e-11)
+        assert torch.allclose(q, torch.sigmoid(beta * (x - mu)), rtol=1e-12)
+
+
+@given(st.integers(0, 99), st.floats(0.05, 0.95), st.floats(0.1, 50))
+def test_aggregate_lies_between_the_tail_average_and_its_smoothing_error(seed, r, beta):
+    x = torch.randn(30, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    k = tail_count(r, 29)
+    exact = x[1:].sort(dim=0, descending=True).values[:k].mean(0)
+    padded = x.clone()
+    padded[0] = -torch.inf
+    c, T, _ = TailAverage(r, beta).aggregate(padded)
+    slack = 0 if k == 29 else math.log(2) * 29 / (beta * k)
+    assert torch.all(c >= exact - 1e-12)
+    assert torch.all(c <= exact + slack + 1e-12)
+    assert torch.all(T[0] == 0)
+    assert torch.allclose(T.sum(0), torch.ones(3, dtype=torch.float64), rtol=1e-11)
+
+
+@pytest.mark.parametrize("beta", [0.1, 30.0, 1e4])
+@pytest.mark.parametrize("r", [1 / 19, 0.3, 1.0])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_large_scores_ties_and_sharp_smoothing_stay_finite(beta, r, dtype):
+    pairs = gaussian_pairs(20, 4, seed=1, dtype=dtype)
+    direction = torch.ones(4, 4, dtype=dtype)
+    for W in (torch.zeros(4, 4, dtype=dtype), 1e4 * torch.eye(4, dtype=dtype), -1e4 * direction):
+        for loss in (CrossEntropy(), TailAverage(r, beta)):
+            done = loss_pass(pairs, loss, W)
+            product = hessian_pass(pairs, loss, W, direction)
+            assert math.isfinite(done.loss)
+            assert torch.isfinite(done.gradient).all()
+            assert torch.isfinite(product).all()
+
+
+def test_loss_at_zero_is_that_of_equal_scores():
+    pairs, W, _ = problem(20, 4, 0.0)
+    assert loss_pass(pairs, CrossEntropy(), W).loss == pytest.approx(math.log(20))
+    smooth = loss_pass(pairs, TailAverage(4 / 19, 2.0), W)
+    mu = -math.log(4 / 15) / 2 * -1  # sigmoid(-2 mu) = 4/19
+    aggregate = -mu + 19 / 4 * math.log1p(math.exp(2 * mu)) / 2
+    torch.testing.assert_close(smooth.margins, torch.full_like(smooth.margins, -aggregate))
+
+
+@given(st.integers(1, 400), st.data())
+def test_tail_count_reads_a_float_as_the_fraction_it_was_written_as(m, data):
+    k = data.draw(st.integers(1, m))
+    assert tail_count(k / m, m) == k
+    assert tail_count(1.0, m) == m
+
+
+def test_tail_count_where_plain_ceiling_goes_wrong():
+    assert tail_count(0.1, 30) == 3
+    assert tail_count(0.07, 100) == 7  # 0.07 * 100 = 7.000000000000001
+    assert math.ceil(0.07 * 100) == 8
+    assert tail_count(1e-9, 50) == 1
+
+
+@pytest.mark.parametrize(
+    ("r", "beta", "message"),
+    [(0, 1, "r = 0"), (1.1, 1, "r = 1.1"), (0.5, 0, "beta = 0"), (0.5, math.inf, "beta = inf")],
+)
+def test_bad_losses_are_refused(r, beta, message):
+    with pytest.raises(ValueError, match=message):
+        TailAverage(r, beta)
+
+
+def test_bad_passes_are_refused():
+    pairs, W, D = problem(6, 3, 1.0)
+    with pytest.raises(ValueError, match="D = .*must be a tensor of shape"):
+        hessian_pass(pairs, CrossEntropy(), W, D[:2])
+    with pytest.raises(ValueError, match="start = .*one threshold for each of 6 keys"):
+        loss_pass(pairs, CrossEntropy(), W, start=torch.zeros(5, dtype=torch.float64))
