@@ -24,11 +24,7 @@ word = "é"  # a word; any
 device = "cpu"  # where; {cpu, cuda}
 
 # %% tags=["memory"]
-largest_n = n
-
-
-def memory_bytes(n):
-    return 1000 * n
+memory = [("n", n, lambda n: 1000 * n)]
 
 
 # %%

@@ -135,13 +135,20 @@ def test_pair_bound_holds_in_the_gaussian_picture(log_n, ratio):
     assert cmm.log_expected_failures(log_n, ratio) <= cmm.log_pair_bound(log_n, ratio) + 1e-9
 
 
-def test_success_probability_turns_at_the_half_success_ratio():
+def test_half_success_is_where_failures_have_probability_one_half():
     for log_n in (math.log(100), 30.0, 1e3):
         half = cmm.half_success_ratio(log_n)
-        assert cmm.success_probability(log_n, half) == pytest.approx(0.5, rel=1e-6)
-        stretch = 16.3 / log_n
-        assert cmm.success_probability(log_n, half - stretch) < 0.05
-        assert cmm.success_probability(log_n, half + stretch) > 0.95
+        at = [half - 16.3 / log_n, half, half + 16.3 / log_n]
+        success = [math.exp(-math.exp(cmm.log_expected_failures(log_n, ratio))) for ratio in at]
+        assert success[0] < 0.05
+        assert success[1] == pytest.approx(0.5, rel=1e-6)
+        assert success[2] > 0.95
+
+
+def test_exact_transition_is_smooth_in_n():
+    values = np.array([cmm.exact_half_success_ratio(n) for n in range(100, 106)])
+    assert np.all(np.diff(values) < 0)
+    assert np.all(np.abs(np.diff(values, 2)) < 0.01)
 
 
 def test_half_success_ratio_follows_its_expansion_and_no_other():

@@ -27,13 +27,14 @@ def test_anything_else_is_refused(value):
 @given(st.integers(1, 10**6), st.integers(1, 10**12))
 def test_largest_that_fits_is_the_last_one_that_does(slope, budget):
     n = largest_that_fits(lambda m: slope * m, budget)
-    assert slope * n <= budget < slope * (n + 1)
+    assert (slope * n <= budget < slope * (n + 1)) if n else budget < 3 * slope
 
 
 def test_shortage_gives_the_number_and_the_largest_size():
     line = memory_shortage(lambda n: n * 2**30, 8, budget=3.5 * 2**30)
     assert line == "n = 8 needs about 8 GiB of memory and 3.5 GiB can be used: the largest n that fits is 3"
     assert memory_shortage(lambda n: n * 2**30, 3, budget=3.5 * 2**30) == ""
+    assert "no samples fits" in memory_shortage(lambda n: n * 2**30, 8, name="samples", budget=2**30)
 
 
 def test_available_memory_is_that_of_a_machine():

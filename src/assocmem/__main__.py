@@ -1,6 +1,7 @@
 """Command line: run a section with parameters, list what there is, build the book."""
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -86,6 +87,7 @@ def _run(options):
     target = Path(options.out)
     target = target if target.suffix == ".ipynb" else target / f"{section.name}.ipynb"
 
+    from assocmem.claims import read_checks, surprises
     from assocmem.notebooks import SectionFailed, run_section
 
     if sys.stderr.isatty():
@@ -96,6 +98,8 @@ def _run(options):
         print(f"assocmem: {error}", file=sys.stderr)
         return 1
     print(f"{done.target}: {f'executed in {done.seconds:.1f} s' if done.fresh else 'up to date'}")
+    for line in surprises(read_checks(done.target)):
+        print(f"note: {line}")
     return 0
 
 
@@ -124,4 +128,6 @@ def _build(options):
 
 
 if __name__ == "__main__":
+    for name in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.default_int_handler)  # end like an interrupt: tidy up, say so
     sys.exit(main())

@@ -88,23 +88,31 @@ def execute_sections(names, root, *, force=False):
     command = [sys.executable, "-m", "assocmem", "run", "--out", str(root / SECTIONS)]
     command += ["--force"] if force else []
 
+    running = []
+
     def execute(name):
         started = time.monotonic()
-        done = subprocess.run(
-            [*command, name], check=False, env=environment, cwd=root, capture_output=True, encoding="utf-8"
-        )
-        return name, done, time.monotonic() - started
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
+        with subprocess.Popen([*command, name], env=environment, cwd=root, **pipes) as process:
+            running.append(process)
+            output, errors = process.communicate()
+        return name, process.returncode, output, errors.strip(), time.monotonic() - started
 
     failures, times = [], {}
     with ThreadPoolExecutor(workers) as pool:
         jobs = [pool.submit(execute, name) for name in names]
-        for number, job in enumerate(as_completed(jobs), 1):
-            name, done, seconds = job.result()
-            fresh = "up to date" not in done.stdout
-            times[name] = f"{seconds:.1f} s" if fresh else "up to date"
-            outcome = "FAILED" if done.returncode else times[name]
-            print(f"section {number} of {len(names)}: {name} {outcome}", flush=True)
-            failures += [done.stderr.strip()] if done.returncode else []
+        try:
+            for number, job in enumerate(as_completed(jobs), 1):
+                name, code, output, errors, seconds = job.result()
+                times[name] = f"{seconds:.1f} s" if "up to date" not in output else "up to date"
+                outcome = "FAILED" if code else times[name]
+                print(f"section {number} of {len(names)}: {name} {outcome}", flush=True)
+                failures += [errors] if code else []
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in running:
+                process.terminate()
+            raise
     return failures, {name: times[name] for name in names}
 
 

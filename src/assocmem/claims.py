@@ -65,8 +65,8 @@ class Statement:
 
     @property
     def name(self):
-        """``Theorem 1``, or ``Equation percentile-copula`` where the paper's number is not known."""
-        return f"{self.kind.capitalize()} {self.number or self.id.removeprefix('equation-')}"
+        """``Theorem 1``, or ``Formula`` where the paper's number is not known."""
+        return f"{self.kind.capitalize()} {self.number}" if self.number else "Formula"
 
     @property
     def source(self):
@@ -350,7 +350,7 @@ def _entry(entry):
     ]
     if entry["checks"]:
         lines += ["```{list-table}", ":header-rows: 1", ":class: ledger-table", ""]
-        rows = [("Measured", "Predicted", "Falsehood", "Verdict")]
+        rows = [("Verdict", "Measured", "Predicted", "Falsehood")]
         rows += [_check_row(Check(**c)) for c in entry["checks"]]
         lines += [f"{'*' if i == 0 else ' '} - {cell}" for row in rows for i, cell in enumerate(row)]
         lines += ["```", ""]
@@ -359,8 +359,8 @@ def _entry(entry):
 
 def _check_row(c):
     return (
+        badge(c.verdict) + (f" {c.limits}" if c.limits else ""),
         f"{c.what}: {_numbers(c.measured)}",
         c.agreement,
         f"{c.falsehood}: {c.rejection}",
-        badge(c.verdict) + (f" {c.limits}" if c.limits else ""),
     )

@@ -60,11 +60,11 @@ def available_bytes():
     return max(0, min(bounds))
 
 
-def largest_that_fits(bytes_at, budget):
-    """Largest integer ``n >= 0`` with ``bytes_at(n) <= budget``, for an increasing ``bytes_at``."""
-    if bytes_at(1) > budget:
+def largest_that_fits(bytes_at, budget, smallest=3):
+    """Largest n with ``bytes_at(n) <= budget`` for an increasing ``bytes_at``, or 0 if there is none."""
+    if bytes_at(smallest) > budget:
         return 0
-    low, high = 1, 2
+    low, high = smallest, 2 * smallest
     while bytes_at(high) <= budget:
         low, high = high, 2 * high
     while high - low > 1:
@@ -73,24 +73,27 @@ def largest_that_fits(bytes_at, budget):
     return low
 
 
-def memory_shortage(bytes_at, n, budget=None):
-    """One line that says why ``n`` does not fit, or an empty string where it does.
+def memory_shortage(bytes_at, value, *, name="n", budget=None):
+    """One line that says why a size does not fit, or an empty string where it does.
 
     Parameters
     ----------
     bytes_at : callable
-        Peak memory in bytes as an increasing function of n.
-    n : int
+        Peak memory in bytes as an increasing function of the size.
+    value : int
         The size asked for.
+    name : str
+        What to call it.
     budget : int, optional
         Bytes that may be used; by default nine tenths of what is available now.
     """
     budget = 0.9 * available_bytes() if budget is None else budget
-    if bytes_at(n) <= budget:
+    if bytes_at(value) <= budget:
         return ""
+    largest = largest_that_fits(bytes_at, budget)
     return (
-        f"n = {n} needs about {bytes_at(n) / GIB:.3g} GiB of memory and {budget / GIB:.3g} GiB can be used: "
-        f"the largest n that fits is {largest_that_fits(bytes_at, budget)}"
+        f"{name} = {value} needs about {bytes_at(value) / GIB:.3g} GiB of memory and {budget / GIB:.3g} GiB "
+        f"can be used: " + (f"the largest {name} that fits is {largest}" if largest else f"no {name} fits")
     )
 
 

@@ -46,7 +46,8 @@ class Pairs:
         require(same, "V", _describe(self.V), f"like U, {_describe(self.U)}")
         require(self.n >= 2, "U", _describe(self.U), "at least two columns (n >= 2)")
         for name, X in (("U", self.U), ("V", self.V)):
-            require(bool(torch.isfinite(X).all()), name, "a tensor with inf or nan", "finite")
+            finite = all(bool(torch.isfinite(part).all()) for part in X.split(4096, dim=1))
+            require(finite, name, "a tensor with inf or nan", "finite")
 
     @property
     def d(self):
@@ -174,7 +175,7 @@ def tail_count(r, m):
     return max(1, math.ceil(Fraction(r).limit_denominator(10**9) * m))
 
 
-def block_columns(n, itemsize=8):
+def block_columns(n, itemsize=8, device="cpu"):
     """How many score columns one block holds: 128 MiB of scores, less where memory is short.
 
     Parameters
@@ -183,8 +184,12 @@ def block_columns(n, itemsize=8):
         Number of pairs, so of rows of the block.
     itemsize : int
         Bytes of one score.
+    device : str or torch.device
+        Where the block will be.
     """
-    budget = min(BLOCK_BYTES, available_bytes() // 8)
+    on_cpu = torch.device(device).type == "cpu"
+    free = available_bytes() if on_cpu else torch.cuda.mem_get_info(device)[0]
+    budget = min(BLOCK_BYTES, free // 8)
     return int(min(n, max(1, budget // (n * itemsize))))
 
 
@@ -223,7 +228,7 @@ def score_blocks(pairs, W):
         A fresh tensor that the caller may overwrite.
     """
     require_memory_matrix(pairs, W)
-    step = block_columns(pairs.n, W.element_size())
+    step = block_columns(pairs.n, W.element_size(), W.device)
     for start in range(0, pairs.n, step):
         columns = slice(start, min(start + step, pairs.n))
         yield columns, scores(pairs, W, columns)

@@ -85,11 +85,12 @@ def run_section(section, values, target, *, force=False):
         return Run(target, 0.0, False)
     _require_device(values)
     _require_memory(section, values)
-    _make_folder(target.parent)
+    _require_writable(target)
     started = time.monotonic()
     notebook, failure = _execute(section, values)
     _tidy(notebook, section, values, key)
     failed = target.with_suffix(".failed.ipynb")
+    target.parent.mkdir(parents=True, exist_ok=True)
     if failure:
         _write(notebook, failed)
         raise SectionFailed(f"section {section.name} failed, {failure}; see {failed}")
@@ -109,20 +110,22 @@ def run_key(section, values):
     """
     root = project_root()
     data = root / "data" / section.name
-    files = [*reachable_modules(section.text), root / "constraints.txt"]
-    files += sorted(path for path in data.rglob("*") if path.is_file()) if data.is_dir() else []
+    code = [source for header, source in section.cells if "[markdown]" not in header]
+    files = {path.name: path for path in [*reachable_modules(*code), root / "constraints.txt"]}
+    files |= {str(path.relative_to(data)): path for path in sorted(data.rglob("*"))}
     digest = hashlib.sha256()
     for part in (section.text, json.dumps(values, sort_keys=True), platform.python_version()):
         digest.update(part.encode() + b"\0")
-    for path in files:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for name, path in files.items():
+        if path.is_file():
+            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
-def reachable_modules(text):
-    """Source files of this package that a piece of Python imports, directly or through others, sorted."""
+def reachable_modules(*texts):
+    """Source files of this package that pieces of Python import, directly or through others, sorted."""
     package = Path(__file__).parent
-    found, todo = set(), [text]
+    found, todo = set(), list(texts)
     while todo:
         for name in _imported_modules(todo.pop()):
             for path in (package / f"{name}.py", package / f"{name}.yml"):
@@ -133,7 +136,11 @@ def reachable_modules(text):
 
 
 def _imported_modules(text):
-    for node in ast.walk(ast.parse(text)):
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # a notebook's magic, or a mistake that its execution will tell
+        return
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("assocmem"):
             tail = node.module.removeprefix("assocmem").removeprefix(".")
             yield from [tail.split(".")[0]] if tail else [alias.name for alias in node.names]
@@ -160,26 +167,35 @@ def _require_device(values):
 
 
 def _require_memory(section, values):
-    """Run the cell tagged ``memory``: it defines ``largest_n`` and ``memory_bytes(n)``."""
+    """Run the cell tagged ``memory``: it lists (name, size asked for, bytes as a function of the size)."""
     source = section.tagged("memory")
-    if source:
-        space = dict(values)
-        try:
-            exec(compile(source, f"{section.name}, memory cell", "exec"), space)
-            shortage = memory_shortage(space["memory_bytes"], space["largest_n"])
-        except ValueError as error:
-            raise UsageError(f"section {section.name}: {error}") from None
-        if shortage:
-            raise UsageError(f"section {section.name}: {shortage}")
-
-
-def _make_folder(folder):
+    if not source:
+        return
+    space = dict(values)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        exec(compile(source, f"{section.name}, memory cell", "exec"), space)
+        lines = [memory_shortage(bytes_at, size, name=name) for name, size, bytes_at in space["memory"]]
+    except Exception as error:
+        line = " ".join(str(error).split())
+        raise UsageError(f"section {section.name}, memory cell: {type(error).__name__}: {line}") from None
+    shortages = [line for line in lines if line]
+    if shortages:
+        raise UsageError(f"section {section.name}: {shortages[0]}")
+
+
+def _require_writable(target):
+    """Check that the target can be written, without making its folder yet."""
+    if target.is_dir():
+        raise UsageError(f"cannot write {target}: it is a folder")
+    folder = target.parent
+    try:
+        existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     except OSError as error:
         raise UsageError(f"cannot make the output folder {folder}: {error.strerror}") from None
-    if not os.access(folder, os.W_OK):
-        raise UsageError(f"cannot write to the output folder {folder}")
+    if not existing.is_dir():
+        raise UsageError(f"cannot make the output folder {folder}: {existing} is not a folder")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise UsageError(f"cannot make the output folder {folder}: {existing} is not writable")
 
 
 # --- execution ------------------------------------------------------------------------------------
@@ -223,23 +239,36 @@ def _papermill(source, output, parameters, folder):
 
 
 class _environment:
-    """Environment of the kernel: no settings of the user's, no terminal but the runner's."""
+    """Environment of the kernel: its own settings, no other kernels, no terminal but the runner's.
+
+    Standard error is closed meanwhile, since a kernel that is interrupted or dies writes there what the
+    runner says in one line.
+    """
 
     def __init__(self, folder):
         config = Path(folder, "ipython", "profile_default", "ipython_kernel_config.py")
         config.parent.mkdir(parents=True)
-        config.write_text("c.IPKernelApp.log_level = 40  # errors only\n", encoding="utf-8")
+        config.write_text("c.IPKernelApp.log_level = 50\n", encoding="utf-8")
         self.settings = KERNEL_ENVIRONMENT | {
             "IPYTHONDIR": str(Path(folder, "ipython")),
             "JUPYTER_RUNTIME_DIR": str(Path(folder, "runtime")),
+            "JUPYTER_PATH": "",
+            "JUPYTER_PREFER_ENV_PATH": "1",
             TERMINAL: os.environ.get(TERMINAL) or terminal_path(),
         }
 
     def __enter__(self):
         self.saved = {name: os.environ.get(name) for name in self.settings}
         os.environ.update(self.settings)
+        sys.stderr.flush()
+        self.stderr = os.dup(2)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
 
     def __exit__(self, *_):
+        os.dup2(self.stderr, 2)
+        os.close(self.stderr)
         for name, value in self.saved.items():
             if value is None:
                 del os.environ[name]
@@ -280,7 +309,8 @@ def _replaced(value, names):
     if isinstance(value, list):
         return [_replaced(item, names) for item in value]
     if isinstance(value, dict):
-        return nbformat.from_dict({key: _replaced(item, names) for key, item in value.items()})
+        text = {key: item for key, item in value.items() if not key.startswith("image/")}
+        return nbformat.from_dict(value | {key: _replaced(item, names) for key, item in text.items()})
     return value
 
 

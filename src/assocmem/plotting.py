@@ -40,6 +40,7 @@ STYLE = {
 
 def use_style():
     """Set the look of all figures that follow, sharp on any screen where they go into a notebook."""
+    mpl.rcdefaults()  # whatever the reader's own settings are
     mpl.rcParams.update(STYLE)
     shell = get_ipython()
     if shell is not None:

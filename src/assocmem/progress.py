@@ -20,9 +20,13 @@ def progress(items, label):
     label : str
         What is being counted, for instance ``"instances"``.
     """
-    path = os.environ.get(TERMINAL)
-    if path:
-        with open(path, "w", encoding="utf-8") as terminal:
+    if os.environ.get(TERMINAL):
+        try:
+            terminal = open(os.environ[TERMINAL], "w", encoding="utf-8")  # noqa: SIM115 - closed below
+        except OSError:  # somebody else's terminal
+            yield from items
+            return
+        with terminal:
             yield from tqdm(items, desc=label, file=terminal, leave=False)
     elif sys.stderr is not None and sys.stderr.isatty():
         yield from tqdm(items, desc=label, leave=False)

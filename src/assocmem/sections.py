@@ -115,7 +115,7 @@ class Parameter:
             if not isinstance(items, list) or not items:
                 raise ValueError
             return [self._convert_item(item) for item in items]
-        except (ValueError, TypeError, yaml.YAMLError):
+        except (ValueError, TypeError, OverflowError, RecursionError, yaml.YAMLError):
             raise UsageError(f"{self.name} = {_short(value)}: must be {self.range_text}") from None
 
     def _convert_item(self, value):
@@ -124,11 +124,8 @@ class Parameter:
             value = _parse_scalar(value.strip(), kind)
         if kind is float and type(value) is int:
             value = float(value)
-        if (
-            type(value) is not kind
-            or (kind in (int, float) and math.isnan(value))
-            or value not in self.allowed
-        ):
+        wrong = type(value) is not kind or (kind is float and math.isnan(value))
+        if wrong or value not in self.allowed:
             raise ValueError
         return value
 
@@ -183,7 +180,12 @@ class Section:
     def _statements(self):
         source = self.tagged("parameters")
         lines = source.splitlines()
-        for node in ast.parse(source).body:
+        try:
+            body = ast.parse(source).body
+        except SyntaxError as error:
+            where = f"section {self.name}, parameters cell, line {(error.text or '').strip()!r}"
+            raise UsageError(f"{where}: {error.msg}") from None
+        for node in body:
             yield node, lines[node.lineno - 1 : node.end_lineno]
 
     def _parameter(self, statement):
@@ -294,7 +296,7 @@ def read_settings(path):
         settings = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except (UnicodeDecodeError, yaml.YAMLError) as error:
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
         detail = " ".join(str(error).split())
         raise UsageError(f"{path} is not valid YAML: {detail}") from None
     if settings is None:
