@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import nbformat
@@ -144,6 +146,14 @@ def test_the_key_depends_on_text_parameters_code_data_lock_file_and_nothing_else
     assert len(set(keys)) == len(keys)
 
 
+def test_pictures_are_left_alone_where_paths_are_hidden():
+    output = {"image/png": "iVBOR/app/w0K", "text/plain": "/app/data"}
+    assert notebooks._replaced(output, {"/app": "<project>"}) == {
+        "image/png": "iVBOR/app/w0K",
+        "text/plain": "<project>/data",
+    }
+
+
 def test_code_is_followed_through_imports():
     names = {
         path.name
@@ -151,6 +161,7 @@ def test_code_is_followed_through_imports():
     }
     assert names == {"claims.py", "claims.yml", "model.py", "limits.py"}
     assert notebooks.reachable_modules("import assocmem.ridgeless") != []
+    assert notebooks.reachable_modules("%matplotlib inline\n") == []
     assert notebooks.reachable_modules("from assocmem.model import Pairs")[0].name == "limits.py"
 
 
@@ -174,6 +185,12 @@ def test_code_is_followed_through_imports():
         (["run"], ["SECTION"]),
         (["rum", "tiny"], ["invalid choice: 'rum'"]),
         ([], ["COMMAND"]),
+        (["run", "tiny", "-p", "n", "1" + 400 * "0"], ["n = 1000", "an integer in [1,"]),
+        (["run", "tiny", "-p", "xs", f"[1{400 * '0'}]"], ["xs = ", "a number in [0, 1]"]),
+        (["run", "tiny", "-p", "xs", 3000 * "["], ["xs = ", "a list"]),
+        (["run", "tiny", "-y", "date.yml"], ["date.yml is not valid YAML"]),
+        (["run", "tiny", "--out", "folder.ipynb"], ["folder.ipynb: it is a folder"]),
+        (["run", "tiny", "--out", "/proc/nowhere"], ["cannot make the output folder"]),
         (["run", "tiny", "--out", "a file/below"], ["cannot make the output folder", "a file"]),
         (
             ["run", "tiny", "-p", "n", "1000000000000"],
@@ -183,7 +200,9 @@ def test_code_is_followed_through_imports():
 )
 def test_mistakes_are_one_line_with_exit_code_two_and_nothing_written(project, capsys, arguments, messages):
     Path("bad.yml").write_text("n: [1", encoding="utf-8")
+    Path("date.yml").write_text("n: 2024-99-99", encoding="utf-8")
     Path("a file").write_text("", encoding="utf-8")
+    Path("folder.ipynb").mkdir()
     before = files(Path.cwd()), files(project)
     assert main(arguments) == 2
     captured = capsys.readouterr()
@@ -210,8 +229,52 @@ def test_an_interrupt_leaves_nothing(project, capsys, monkeypatch):
 
     monkeypatch.setattr(notebooks, "_papermill", interrupted)
     assert run("tiny", "--out", "out") == 130
-    assert "interrupted" in capsys.readouterr().err
-    assert files(Path("out")) == []
+    assert capsys.readouterr().err == "assocmem: interrupted; nothing half-written is left\n"
+    assert files(Path.cwd()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_run_cleanly(project, tmp_path, number):
+    source = project / "notebooks" / "tiny.py"
+    marker = tmp_path / "started"
+    wait = f"\n# %%\nimport time\nPath({str(marker)!r}).touch()\ntime.sleep(60)\n"
+    source.write_text(source.read_text(encoding="utf-8") + wait, encoding="utf-8")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "assocmem", "run", "tiny", "--out", tmp_path / "out"],
+        env=os.environ | {"TMPDIR": str(scratch)},
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    while not marker.exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert error == b"assocmem: interrupted; nothing half-written is left\n"
+    assert not (tmp_path / "out").exists()
+    assert files(scratch) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "message"),
+    [
+        ("n = 3  #", "n = 3 +  #", 2, "parameters cell, line 'n = 3 +"),
+        ("n: 1000 * n", "n: 1000 * m", 2, "memory cell: NameError: name 'm' is not defined"),
+        ("import sys", "import sys)", 1, "SyntaxError"),
+    ],
+)
+def test_mistakes_in_a_section_are_one_line(project, capsys, old, new, code, message):
+    source = project / "notebooks" / "tiny.py"
+    text = source.read_text(encoding="utf-8")
+    assert old in text
+    source.write_text(text.replace(old, new), encoding="utf-8")
+    assert run("tiny", "--out", "out") == code
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert files(Path.cwd()) == (["out", "out/tiny.failed.ipynb"] if code == 1 else [])
 
 
 # --- list, params ---------------------------------------------------------------------------------
@@ -227,6 +290,21 @@ def test_list_and_params_say_what_there_is(project, capsys):
     assert len(rest) == 5
 
 
+def test_verdicts_other_than_the_text_reports_are_noted(project, capsys):
+    checks = """
+# %%
+from assocmem.claims import check
+
+check("lemma-3", "it", measured=n, predicted=3, tolerance=1, falsehood=("9", 9))
+"""
+    source = project / "notebooks" / "tiny.py"
+    source.write_text(source.read_text(encoding="utf-8") + checks, encoding="utf-8")
+    assert run("tiny", "--out", "out") == 0
+    assert "note" not in capsys.readouterr().out
+    assert run("tiny", "-p", "n", "7", "--out", "out") == 0
+    assert "note: lemma-3, it: verdict 'does not hold', the section says 'holds'" in capsys.readouterr().out
+
+
 # --- the sections themselves ----------------------------------------------------------------------
 
 
@@ -237,3 +315,13 @@ def test_every_section_runs_under_the_smoke_profile_with_the_verdicts_it_reports
     assert checks
     assert surprises(checks) == []
     assert streams(tmp_path / f"{name}.ipynb", "stderr") == ""
+
+
+@pytest.mark.parametrize("name", section_names())
+def test_every_section_says_what_does_not_fit_into_memory(name, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("assocmem.limits.available_bytes", lambda: 2**28)
+    assert run(name, "--out", tmp_path / "out") == 2
+    error = capsys.readouterr().err
+    assert f"section {name}: " in error
+    assert "needs about" in error
+    assert not (tmp_path / "out").exists()

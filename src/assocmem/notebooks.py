@@ -5,6 +5,7 @@ no temporary paths, no random ids. A target that already holds the result of the
 """
 
 import ast
+import contextlib
 import hashlib
 import json
 import logging
@@ -184,18 +185,21 @@ def _require_memory(section, values):
 
 
 def _require_writable(target):
-    """Check that the target can be written, without making its folder yet."""
+    """Check by trying that the target can be written; what the trial makes is removed at once."""
     if target.is_dir():
         raise UsageError(f"cannot write {target}: it is a folder")
     folder = target.parent
+    missing = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
     try:
-        existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except OSError as error:
         raise UsageError(f"cannot make the output folder {folder}: {error.strerror}") from None
-    if not existing.is_dir():
-        raise UsageError(f"cannot make the output folder {folder}: {existing} is not a folder")
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise UsageError(f"cannot make the output folder {folder}: {existing} is not writable")
+    finally:
+        for path in missing:
+            with contextlib.suppress(OSError):
+                path.rmdir()
 
 
 # --- execution ------------------------------------------------------------------------------------
