@@ -25,20 +25,26 @@ class Pass:
     loss : float
         Mean loss of a key, the ridge not included.
     gradient : Tensor, shape (d, d)
-        Its derivative in ``W``, or None where only the loss was asked for.
+        Its derivative in ``W``.
     margins : Tensor, shape (n,)
         Signal less aggregate of the competitors (eq. ``c_i_m_i``).
     mu : Tensor, shape (n,)
         Thresholds, a start for the next pass.
+    features : Tensor, shape (d, n), or None
+        ``g_i = u_i - U T_i``: the margin of key i has the gradient ``g_i v_i'`` in ``W``.
+    curvature : Tensor, shape (n,), or None
+        Trace ``sum(C)`` of the aggregate's Hessian without its rank-one part.
     """
 
     loss: float
-    gradient: torch.Tensor | None
+    gradient: torch.Tensor
     margins: torch.Tensor
     mu: torch.Tensor
+    features: torch.Tensor | None = None
+    curvature: torch.Tensor | None = None
 
 
-def loss_pass(pairs, loss, W, *, start=None):
+def loss_pass(pairs, loss, W, *, start=None, features=False):
     """Mean loss, its gradient, margins and thresholds in one pass of ``4 n^2 d`` operations.
 
     Parameters
@@ -48,6 +54,8 @@ def loss_pass(pairs, loss, W, *, start=None):
     W : Tensor, shape (d, d)
     start : Tensor, shape (n,), optional
         Thresholds of an earlier pass nearby.
+    features : bool
+        Whether to return the features and curvatures too.
 
     Returns
     -------
@@ -62,15 +70,19 @@ def loss_pass(pairs, loss, W, *, start=None):
     _require_start(pairs, start)
     margins, mu = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     gradient = torch.zeros_like(W)
+    g, curvature = (torch.empty_like(pairs.U), torch.empty_like(mu)) if features else (None, None)
     for columns in _blocks(pairs):
         V, T, signal = _competitors(pairs, W, columns)
         c, T, mu[columns] = loss.aggregate(T, None if start is None else start[columns])
         margins[columns] = signal - c
         a = torch.sigmoid(-margins[columns])
         pulled = pairs.U @ T - pairs.U[:, columns]
+        if features:
+            g[:, columns] = -pulled
+            curvature[columns] = loss.total_curvature(T)
         gradient.addmm_(pulled.mul_(a), V.T)
     value = torch.nn.functional.softplus(-margins).mean()
-    return Pass(float(value), gradient.div_(pairs.n), margins, mu)
+    return Pass(float(value), gradient.div_(pairs.n), margins, mu, g, curvature)
 
 
 def hessian_pass(pairs, loss, W, D, *, start=None):

@@ -46,6 +46,10 @@ class CrossEntropy:
         """The vector ``C`` of the Hessian of the aggregate, shape (n, b)."""
         return T
 
+    def total_curvature(self, T):
+        """``sum(C)`` of each column, shape (b,)."""
+        return T.new_ones(T.shape[1])
+
 
 @dataclass(frozen=True)
 class TailAverage:
@@ -104,6 +108,11 @@ class TailAverage:
         """The vector ``C = beta q (1 - q) / k`` of the Hessian of the aggregate, shape (n, b)."""
         k = tail_count(self.r, len(T) - 1)
         return self.beta * T * (1 - k * T).clamp_(min=0)
+
+    def total_curvature(self, T):
+        """``sum(C)`` of each column, shape (b,)."""
+        k = tail_count(self.r, len(T) - 1)
+        return (self.beta * (1 - k * torch.linalg.vecdot(T, T, dim=0))).clamp_(min=0)
 
 
 def tail_threshold(x, k, beta, start=None):

@@ -1,0 +1,346 @@
+"""Ridge-regularised minimisers with a proof of optimality.
+
+The objective is ``mean loss + ridge / (2 d^2) |W|_F^2``, strongly convex with modulus ``ridge / d^2``: the
+optimum lies at most ``|gradient|^2 d^2 / (2 ridge)`` below. The same number is the gap to the dual point that
+the derivatives of the losses form. It decides convergence.
+
+The solver is L-BFGS in the metric of a model Hessian. Each margin is nearly linear in W with gradient
+``g_i v_i'``, ``g_i = u_i - U T_i``, so the Hessian is close to
+
+    c I + sum_i (b_i / n) vec(g_i v_i') vec(g_i v_i')',     b_i = a_i (1 - a_i),
+
+whose inverse costs one n x n Cholesky factor and then ``O(n d^2 + n^2)`` a product, little beside a pass.
+The identity part c is the ridge plus the mean curvature of the aggregates. For small d the exact Hessian
+takes its place. Ridge and smoothing start large and go down in stages, each warm-started, since the
+small-ridge problem is stiff and, for small d, nearly non-smooth.
+"""
+
+import math
+import time
+from collections import deque
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from assocmem.kernels import loss_pass
+from assocmem.limits import require, require_integer
+from assocmem.losses import TailAverage
+from assocmem.model import require_memory_matrix
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A minimiser and how far from the optimum it can be.
+
+    Attributes
+    ----------
+    W : Tensor, shape (d, d), float64
+    mu : Tensor, shape (n,)
+        Thresholds of the columns.
+    margins : Tensor, shape (n,)
+    loss, objective : float
+        Mean loss of a key, without and with the ridge.
+    nu : float
+        ``|W|_F / d``.
+    gap : float
+        Upper bound on ``(objective - optimum) / objective``.
+    converged : bool
+        Whether the gap is at most the tolerance.
+    passes : int
+        Streamed passes over the scores.
+    trace : list of dict
+        For each pass: ridge, beta (or None), objective, gap, seconds.
+    """
+
+    W: torch.Tensor
+    mu: torch.Tensor
+    margins: torch.Tensor
+    loss: float
+    objective: float
+    nu: float
+    gap: float
+    converged: bool
+    passes: int
+    trace: list
+
+
+MEMORY = 30  # L-BFGS pairs kept
+METRIC_KEYS = 6000  # at most this many rank-one terms in the metric
+LEAVE_NEWTON, LEAVE = 1e-4, 1e-3  # relative decrease still expected when a stage before the last is left
+NEWTON_DIMENSION = 40  # up to here the dense Hessian is affordable
+CHECKPOINT_SECONDS = 30
+
+
+def fit(pairs, loss, *, ridge, tol=1e-6, max_passes=5000, W0=None, checkpoint=None, report=None):
+    """Minimise ``mean loss + ridge / (2 d^2) |W|_F^2`` over all memories W.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : CrossEntropy or TailAverage
+    ridge : float
+        Positive. (Figure 1 of the paper states ``ridge * n / d^2``.)
+    tol : float
+        Relative gap to reach, positive.
+    max_passes : int
+        Passes over the scores after which to give up.
+    W0 : Tensor, shape (d, d), optional
+        A memory near the minimiser; the stages are then skipped. By default zero.
+    checkpoint : path, optional
+        File that holds the state every half minute and on an interrupt; a call with the same pairs, loss and
+        ridge goes on from it.
+    report : callable, optional
+        Called after every pass with the last entry of the trace and an estimate of the seconds left.
+
+    Returns
+    -------
+    Fit
+        ``converged`` is true only if the gap is at most ``tol``.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range, a ``W0`` that does not fit, or a checkpoint of another problem.
+    """
+    require(0 < ridge < math.inf, "ridge", ridge, "a finite number > 0")
+    require(0 < tol < math.inf, "tol", tol, "a finite number > 0")
+    require_integer("max_passes", max_passes, 1)
+    if W0 is not None:
+        require_memory_matrix(pairs, W0, "W0")
+    pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
+    run = _Run(pairs, loss, ridge, tol, max_passes, checkpoint, report)
+    stages = _stages(loss, ridge) if W0 is None else [(loss, ridge)]
+    W = torch.zeros_like(pairs.U[:, :1] @ pairs.V[:, :1].T) if W0 is None else W0.double()
+    W, stages = run.resume(W, stages)
+    try:
+        for k, stage in enumerate(stages):
+            run.stages_left = stages[k:]
+            point = run.visit(W, *stage)
+            point = _descend(run, point, *stage, tol, last=k == len(stages) - 1)
+            W = point.W
+            if run.exhausted:
+                break
+        if stage != (loss, ridge):
+            point = run.visit(W, loss, ridge)
+    finally:
+        run.save(force=True)
+    done, gap, nu = point.done, point.gap / point.objective, float(W.norm()) / pairs.d
+    return Fit(
+        W, done.mu, done.margins, done.loss, point.objective, nu, gap, gap <= tol, run.passes, run.trace
+    )
+
+
+def _stages(loss, ridge):
+    """Problems of growing stiffness: ridge down to its value by tens, then beta up to its value by twos."""
+    count = max(0, math.ceil(math.log10(0.1 / ridge) - 1e-9))
+    ridges = [ridge * 10.0**k for k in range(count, -1, -1)]
+    if not isinstance(loss, TailAverage):
+        return [(loss, r) for r in ridges]
+    smooth = min(loss.beta, 1.0)
+    betas = [smooth * 2.0**k for k in range(1, math.ceil(math.log(loss.beta / smooth, 2) - 1e-9))]
+    stages = [(replace(loss, beta=smooth), r) for r in ridges]
+    stages += [(replace(loss, beta=beta), ridge) for beta in betas]
+    return stages + ([(loss, ridge)] if smooth < loss.beta else [])
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A memory with everything one pass says about it."""
+
+    W: torch.Tensor
+    done: object  # assocmem.kernels.Pass
+    objective: float
+    gradient: torch.Tensor
+    gap: float
+
+
+class _Run:
+    """Counts passes, keeps the trace, writes checkpoints."""
+
+    def __init__(self, pairs, loss, ridge, tol, max_passes, checkpoint, report):
+        self.pairs, self.tol, self.max_passes, self.report = pairs, tol, max_passes, report
+        self.checkpoint = Path(checkpoint) if checkpoint else None
+        self.problem = {
+            "loss": repr(loss),
+            "ridge": ridge,
+            "n": pairs.n,
+            "d": pairs.d,
+            "data": _digest(pairs),
+        }
+        self.passes, self.trace, self.mu, self.stages_left, self.latest = 0, [], None, [], None
+        self.started = self.saved = time.monotonic()
+
+    @property
+    def exhausted(self):
+        return self.passes >= self.max_passes
+
+    def visit(self, W, loss, ridge):
+        done = loss_pass(self.pairs, loss, W, start=self.mu, features=True)
+        self.mu = done.mu if torch.isfinite(done.mu).all() else None
+        self.passes += 1
+        scale = ridge / self.pairs.d**2
+        gradient = done.gradient + scale * W
+        objective = done.loss + 0.5 * scale * float((W * W).sum())
+        point = _Point(W, done, objective, gradient, float((gradient * gradient).sum()) / (2 * scale))
+        entry = {"ridge": ridge, "beta": getattr(loss, "beta", None), "objective": objective}
+        entry |= {"gap": point.gap / objective, "seconds": time.monotonic() - self.started}
+        self.trace.append(entry)
+        if self.report:
+            self.report(entry, _seconds_left(self.trace, self.tol))
+        return point
+
+    def save(self, *, force=False):
+        """Write the state in one step, not more often than every half minute unless forced."""
+        if (
+            self.checkpoint
+            and self.latest is not None
+            and (force or time.monotonic() - self.saved > CHECKPOINT_SECONDS)
+        ):
+            self.saved = time.monotonic()
+            state = {"problem": self.problem, "W": self.latest, "stages": len(self.stages_left)}
+            state |= {"passes": self.passes, "trace": self.trace}
+            partial = self.checkpoint.with_name(f".{self.checkpoint.name}.part")
+            torch.save(state, partial)
+            partial.replace(self.checkpoint)
+
+    def resume(self, W, stages):
+        """State to start from: that of the checkpoint where there is one."""
+        if not self.checkpoint or not self.checkpoint.exists():
+            return W, stages
+        try:
+            state = torch.load(self.checkpoint, weights_only=True)
+            same = state["problem"] == self.problem
+        except Exception as error:
+            raise ValueError(f"checkpoint = {self.checkpoint}: not a checkpoint of a fit ({error})") from None
+        require(same, "checkpoint", str(self.checkpoint), "of the same pairs, loss and ridge")
+        self.passes, self.trace = state["passes"], state["trace"]
+        return state["W"], stages[-max(1, min(state["stages"], len(stages))) :]
+
+
+def _digest(pairs):
+    """A few numbers that tell one data set from another."""
+    return [float(x) for X in (pairs.U, pairs.V) for x in (X.sum(), (X * X).sum(), X[0, 0], X[-1, -1])]
+
+
+def _seconds_left(trace, tol):
+    """Extrapolation of the logarithm of the gap over the last ten passes of the stage, or None."""
+    recent = [entry for entry in trace[-10:] if entry["ridge"] == trace[-1]["ridge"]]
+    if len(recent) < 3 or recent[-1]["gap"] >= recent[0]["gap"]:
+        return None
+    rate = math.log(recent[0]["gap"] / recent[-1]["gap"]) / (recent[-1]["seconds"] - recent[0]["seconds"])
+    return max(0.0, math.log(recent[-1]["gap"] / tol) / rate)
+
+
+# --- descent -----------------------------------------------------------------------------------------------
+
+
+def _descend(run, point, loss, ridge, tol, *, last):
+    """L-BFGS from a point until the relative gap is at most ``tol`` or the passes are used up.
+
+    A stage before the last is left as soon as the metric promises little further decrease; that is no proof,
+    and none is needed there. With the exact Hessian as the metric it is Newton's method.
+    """
+    pairs = run.pairs
+    exact = pairs.d <= NEWTON_DIMENSION
+    period = 1 if exact else max(3, math.ceil((min(pairs.n, METRIC_KEYS) / 3 + 2 * pairs.d) / (2 * pairs.d)))
+    leave = LEAVE_NEWTON if exact else LEAVE
+    history, metric, stuck = deque(maxlen=0 if exact else MEMORY), None, False
+    run.latest = point.W
+    for step in range(run.max_passes):
+        if point.gap <= tol * point.objective or run.exhausted:
+            break
+        if step % period == 0 or stuck:
+            metric = _newton(pairs, point, loss, ridge) if exact else _metric(pairs, point, ridge)
+        decrease = 0.5 * float((point.gradient * metric(point.gradient)).sum())
+        if decrease <= (1e-17 if last else leave) * point.objective:
+            break  # nothing left that a stage is for, or that the objective can resolve
+        direction = -_two_loops(point.gradient, history, metric)
+        if float((direction * point.gradient).sum()) >= 0:
+            history.clear()
+            direction = -metric(point.gradient)
+        following = _line_search(run, point, direction, loss, ridge)
+        if following is None:
+            if stuck:
+                break  # no decrease left that the objective can resolve
+            stuck = True
+            history.clear()
+            continue
+        stuck = False
+        s, y = following.W - point.W, following.gradient - point.gradient
+        product = float((s * y).sum())
+        if product > 0:
+            history.append((s, y, product))
+        point, run.latest = following, following.W
+        run.save()
+    return point
+
+
+def _two_loops(gradient, history, metric):
+    """The L-BFGS inverse Hessian times a gradient, from the metric's inverse as a start."""
+    q, factors = gradient.clone(), []
+    for s, y, product in reversed(history):
+        factors.append(float((s * q).sum()) / product)
+        q -= factors[-1] * y
+    q = metric(q)
+    for (s, y, product), factor in zip(history, reversed(factors), strict=True):
+        q += (factor - float((y * q).sum()) / product) * s
+    return q
+
+
+def _line_search(run, point, direction, loss, ridge):
+    """A step with the weak Wolfe conditions by bisection, or None if the objective cannot be decreased."""
+    slope = float((direction * point.gradient).sum())
+    step, low, high = 1.0, 0.0, math.inf
+    for _ in range(30):
+        trial = run.visit(point.W + step * direction, loss, ridge)
+        if trial.objective > point.objective + 1e-4 * step * slope:
+            high = step
+        elif float((direction * trial.gradient).sum()) < 0.9 * slope:
+            low = step
+        else:
+            return trial
+        if run.exhausted:
+            return trial if trial.objective < point.objective else None
+        step = 0.5 * (low + high) if high < math.inf else 2 * step
+    return trial if trial.objective < point.objective else None
+
+
+def _metric(pairs, point, ridge):
+    """Inverse of the model Hessian at a point, as a function of a matrix (Woodbury's identity)."""
+    d, n = pairs.d, pairs.n
+    a = torch.sigmoid(-point.done.margins)
+    b = (a * (1 - a)).clamp(min=1e-200)
+    c = (ridge + float((a * point.done.curvature).mean())) / d**2
+    keys = torch.topk(b, min(n, METRIC_KEYS)).indices
+    g, V = point.done.features[:, keys], pairs.V[:, keys]
+    kernel = (g.T @ g).mul_(V.T @ V)
+    kernel.diagonal().add_(c * n / b[keys])
+    factor = torch.linalg.cholesky(kernel)
+
+    def inverse(X):
+        response = torch.linalg.vecdot(g, X @ V, dim=0)
+        weights = torch.cholesky_solve(response[:, None], factor)[:, 0]
+        return (X - (g * weights) @ V.T) / c
+
+    return inverse
+
+
+def _newton(pairs, point, loss, ridge):
+    """Inverse of the exact Hessian at a point, as a function of a matrix (dense Cholesky, for small d)."""
+    U, V, d, n = pairs.U, pairs.V, pairs.d, pairs.n
+    S = U.T @ (point.W @ V)
+    S.fill_diagonal_(-torch.inf)
+    _, T, _ = loss.aggregate(S, point.done.mu if torch.isfinite(point.done.mu).all() else None)
+    C = loss.curvature(T)
+    a = torch.sigmoid(-point.done.margins)
+    g, pulled = point.done.features, U @ C
+    total = C.sum(dim=0).clamp(min=torch.finfo(C.dtype).tiny)
+    squares = (U[:, None, :] * U[None, :, :]).reshape(d * d, n)
+    inner = (squares @ C).reshape(d, d, n) - pulled[:, None, :] * pulled[None, :, :] / total
+    left = a * inner + a * (1 - a) * g[:, None, :] * g[None, :, :]
+    right = (V[:, None, :] * V[None, :, :]).reshape(d * d, n)
+    H = (left.reshape(d * d, n) @ right.T / n).reshape(d, d, d, d).permute(0, 2, 1, 3).reshape(d * d, d * d)
+    H.diagonal().add_(ridge / d**2)
+    factor = torch.linalg.cholesky(H)
+    return lambda X: torch.cholesky_solve(X.reshape(-1, 1), factor).reshape(d, d)
