@@ -331,8 +331,8 @@ def _newton(pairs, point, loss, ridge):
     U, V, d, n = pairs.U, pairs.V, pairs.d, pairs.n
     S = U.T @ (point.W @ V)
     S.fill_diagonal_(-torch.inf)
-    _, T, _ = loss.aggregate(S, point.done.mu if torch.isfinite(point.done.mu).all() else None)
-    C = loss.curvature(T)
+    loss.aggregate(S, point.done.mu if torch.isfinite(point.done.mu).all() else None)
+    C = loss.curvature(S)
     a = torch.sigmoid(-point.done.margins)
     g, pulled = point.done.features, U @ C
     total = C.sum(dim=0).clamp(min=torch.finfo(C.dtype).tiny)

@@ -1,8 +1,8 @@
 """Streamed passes over the score matrix: values, gradients and Hessian products of a loss.
 
 One pass walks over blocks of keys. Per block there are two large matrix products, scores and their pull-back,
-and in between the loss of `assocmem.losses`; the scores of a block are overwritten by their weights. A block
-is small enough to stay in the processor's cache, and memory is ``O(n d + n b)``.
+and in between the loss of `assocmem.losses`, by parts of the block that stay in the processor's cache; the
+scores are overwritten by their weights. Memory is ``O(n d + n b)``.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ import torch
 from assocmem.limits import require
 from assocmem.model import require_memory_matrix
 
-CACHE_BYTES = 2**22
-GPU_BYTES = 2**29
+BLOCK_BYTES = 2**26
+CACHE_BYTES = 2**21
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def loss_pass(pairs, loss, W, *, start=None, features=False):
     g, curvature = (torch.empty_like(pairs.U), torch.empty_like(mu)) if features else (None, None)
     for columns in _blocks(pairs):
         V, T, signal = _competitors(pairs, W, columns)
-        c, T, mu[columns] = loss.aggregate(T, None if start is None else start[columns])
+        c, mu[columns] = _aggregate(loss, T, None if start is None else start[columns])
         margins[columns] = signal - c
         a = torch.sigmoid(-margins[columns])
         pulled = pairs.U @ T - pairs.U[:, columns]
@@ -105,7 +105,7 @@ def hessian_pass(pairs, loss, W, D, *, start=None):
     product = torch.zeros_like(W)
     for columns in _blocks(pairs):
         V, T, signal = _competitors(pairs, W, columns)
-        c, T, _ = loss.aggregate(T, None if start is None else start[columns])
+        c, _ = _aggregate(loss, T, None if start is None else start[columns])
         a = torch.sigmoid(c - signal)
         DV = D @ V
         dS = (DV.T @ pairs.U).T
@@ -120,10 +120,22 @@ def hessian_pass(pairs, loss, W, D, *, start=None):
 
 
 def _blocks(pairs):
-    """Slices of keys whose scores fill the cache of the processor, or a part of a GPU's memory."""
-    budget = CACHE_BYTES if pairs.V.device.type == "cpu" else GPU_BYTES
-    step = min(pairs.n, max(16, budget // (pairs.n * pairs.V.element_size())))
-    return [slice(k, min(k + step, pairs.n)) for k in range(0, pairs.n, step)]
+    """Slices of keys for each of which the two matrix products are done at once."""
+    return _slices(pairs.n, BLOCK_BYTES // (pairs.n * pairs.V.element_size()))
+
+
+def _slices(count, step):
+    step = max(1, step)
+    return [slice(k, min(k + step, count)) for k in range(0, count, step)]
+
+
+def _aggregate(loss, x, start):
+    """`loss.aggregate` of a block, part by part where the parts have to fit into a cache."""
+    if x.device.type != "cpu":
+        return loss.aggregate(x, start)
+    parts = _slices(x.shape[1], max(8, CACHE_BYTES // (len(x) * x.element_size())))
+    results = [loss.aggregate(x[:, part], None if start is None else start[part]) for part in parts]
+    return tuple(torch.cat(pieces) for pieces in zip(*results, strict=True))
 
 
 def _competitors(pairs, W, columns):

@@ -25,22 +25,21 @@ class CrossEntropy:
         Parameters
         ----------
         x : Tensor, shape (n, b)
-            Scores with ``-inf`` at the signal; overwritten.
+            Scores with ``-inf`` at the signal; overwritten by the gradient ``T``, the softmax over the
+            competitors, 0 at the signal.
         start : ignored
 
         Returns
         -------
         c : Tensor, shape (b,)
-        T : Tensor, shape (n, b)
-            Softmax over the competitors, 0 at the signal.
         mu : Tensor, shape (b,)
             The log-sum-exp again: the level that softmax compares scores with.
         """
         top = x.amax(dim=0)
-        T = x.sub_(top).exp_()
-        total = T.sum(dim=0)
+        total = x.sub_(top).exp_().sum(dim=0)
+        x.div_(total)
         c = top + total.log()
-        return c, T.div_(total), c
+        return c, c
 
     def curvature(self, T):
         """The vector ``C`` of the Hessian of the aggregate, shape (n, b)."""
@@ -81,28 +80,29 @@ class TailAverage:
         Parameters
         ----------
         x : Tensor, shape (n, b)
-            Scores with ``-inf`` at the signal; overwritten.
+            Scores with ``-inf`` at the signal; overwritten by the gradient ``T = q / k`` with
+            ``q = sigmoid(beta (x - mu))``, 0 at the signal.
         start : Tensor, shape (b,), optional
             Thresholds of an earlier call, where the search begins.
 
         Returns
         -------
         c : Tensor, shape (b,)
-        T : Tensor, shape (n, b)
-            ``q / k`` with ``q = sigmoid(beta (x - mu))``, 0 at the signal.
         mu : Tensor, shape (b,)
             ``-inf`` where the tail is everything (r = 1), and the tail average the mean.
         """
         m = len(x) - 1
         k = tail_count(self.r, m)
         if k == m:
-            T = torch.isfinite(x).to(x.dtype)
-            mean = torch.where(T > 0, x, 0).sum(dim=0) / m
-            return mean, T.div_(m), torch.full_like(mean, -torch.inf)
+            competes = torch.isfinite(x)
+            mean = torch.where(competes, x, 0).sum(dim=0) / m
+            x.copy_(competes).div_(m)
+            return mean, torch.full_like(mean, -torch.inf)
         mu, z, q = tail_threshold(x, k, self.beta, start)
         hinge = z.clamp_(min=0).sum(dim=0)
         rounding = _log_product(torch.maximum(q, 1 - q))  # softplus(z) = max(z, 0) - log max(q, 1 - q)
-        return mu + (hinge - rounding) / (self.beta * k), q.div_(k), mu
+        torch.div(q, k, out=x)
+        return mu + (hinge - rounding) / (self.beta * k), mu
 
     def curvature(self, T):
         """The vector ``C = beta q (1 - q) / k`` of the Hessian of the aggregate, shape (n, b)."""
@@ -144,9 +144,9 @@ def tail_threshold(x, k, beta, start=None):
     low, high = torch.full_like(mu, -torch.inf), torch.full_like(mu, torch.inf)
     step = torch.full_like(mu, torch.inf if start is None else 64 / beta)
     epsilon = torch.finfo(x.dtype).eps
-    z, q = torch.empty_like(x), torch.empty_like(x)
+    scaled, z, q = beta * x, torch.empty_like(x), torch.empty_like(x)
     while True:
-        torch.sub(x, mu, out=z).mul_(beta)
+        torch.sub(scaled, beta * mu, out=z)
         torch.sigmoid(z, out=q)
         total = q.sum(dim=0)
         done = (total - k).abs() <= 16 * epsilon * k
