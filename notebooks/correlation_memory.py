@@ -45,24 +45,16 @@ import math
 
 import numpy as np
 import torch
-from assocmem import correlation as cmm
-from assocmem import model
-from assocmem.claims import check
-from assocmem.plotting import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PALETTE,
-    Table,
-    panels,
-    proportions,
-    use_style,
-)
-from assocmem.progress import progress
 from scipy import special, stats
 
-use_style()
+from assocmem import correlation as cmm
+from assocmem import model
+from assocmem import plotting as plot
+from assocmem.claims import check
+from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, PALETTE, Table, panels
+from assocmem.progress import progress
+
+plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
 from assocmem.model import dimension_at_ratio, pairs_at_load, peak_bytes
@@ -178,28 +170,13 @@ print(
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-column", "caption": "Scores of one key in a tiny memory: histogram of simulated instances, the exact law (line), and the Gaussian picture (dashed). The true scores have a sharper peak and heavier tails, and the signal leans to the right."}, "image": {"alt": "Two histograms, of the signal score and of the best competing score, each with a solid line that follows it and a dashed Gaussian line that does not."}}
 figure, axes = panels(2)
+curves = (exact, "-", "exact law"), (gaussian, "--", "Gaussian picture")
 for ax, name in zip(axes, ["signal", "best competitor"], strict=True):
-    low, high = np.quantile(STATISTICS[name](simulated), [0.002, 0.99])
-    bins = np.linspace(low, high, 50)
-    ax.hist(
-        STATISTICS[name](simulated),
-        bins,
-        density=True,
-        color=BLUE,
-        alpha=0.25,
-        label="simulated",
-    )
-    for sample, style, label in (
-        (exact, "-", "exact law"),
-        (gaussian, "--", "Gaussian picture"),
-    ):
-        heights, _ = np.histogram(STATISTICS[name](sample), bins)
-        ax.plot(
-            (bins[1:] + bins[:-1]) / 2,
-            heights / samples / np.diff(bins),
-            style,
-            label=label,
-        )
+    values = STATISTICS[name](simulated)
+    bins = np.linspace(*np.quantile(values, [0.002, 0.99]), 50)
+    ax.hist(values, bins, density=True, color=BLUE, alpha=0.25, label="simulated")
+    for sample, style, label in curves:
+        plot.density_line(ax, STATISTICS[name](sample), bins, style, label=label)
     ax.set(xlabel=f"score of the {name}", ylabel="density", yticks=[])
 axes[0].legend()
 figure
@@ -266,29 +243,19 @@ Table(
 # At load one the excess variance is about $4/d$, so we look at a column with $n = d^2$ and allow exactly the excess of {eq}`eq-moments` beside four standard errors.
 
 # %%
-wide_d, wide_size = 100, 2000
-wide = cmm.sample_score_column(
-    wide_d**2, wide_d, wide_size, seed=model.derived_seed(seed, 4)
-)[:, :3]
-wide = wide - np.array([1.0, 0.0, 0.0])
-spread = math.sqrt(2 / wide_size)
+wide_d, size = 100, 2000
+wide_seed = model.derived_seed(seed, 4)
+wide = cmm.sample_score_column(wide_d**2, wide_d, size, seed=wide_seed)[:, :3]
+correlation = np.corrcoef(wide.T)
+noise = 4 * math.sqrt(2 / size)
 check(
     "remark-6",
-    f"variances over the load of signal and competitor, two correlations, n = d^2, d = {wide_d}",
-    measured=[
-        *wide[:, :2].var(axis=0),
-        np.corrcoef(wide.T)[0, 1],
-        np.corrcoef(wide.T)[1, 2],
-    ],
+    f"variance of signal and competitor over load, two correlations, n = d^2, d = {wide_d}",
+    measured=[*wide[:, :2].var(axis=0), correlation[0, 1], correlation[1, 2]],
     predicted=[1, 1, 0, 0],
-    tolerance=[
-        4 / wide_d + 4 * spread,
-        2 / wide_d + 4 * spread,
-        4 * spread,
-        4 * spread,
-    ],
+    tolerance=[4 / wide_d + noise, 2 / wide_d + noise, noise, noise],
     falsehood=("the variance is 2n/d^2", [2, 2, 0, 0]),
-    limits="the signal's variance is 1 + 4d/n times the load: twice at n = 1000, d^2 = 8 n log n",
+    limits="the signal's variance is 1 + 4d/n times the load, 2 at n = 1000, d^2 = 8 n log n",
 )
 
 # %% [markdown]
@@ -396,7 +363,7 @@ figure, ax = panels(height=3.8)
 dense = np.linspace(min(ratios), max(ratios), curve_points)
 for n, color in zip(sizes, PALETTE * 9, strict=False):
     here = np.array([point[0] == n for point in grid])
-    proportions(
+    plot.proportions(
         ax, reached[here], successes[here], number[here], color=color, label=f"$n={n}$"
     )
     dims = sorted({model.dimension_at_ratio(n, c) for c in dense})
@@ -516,38 +483,18 @@ Table(
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-half", "caption": "The ratio at which half of all memories retrieve everything. Finite dimension pushes it above 8 for small n; it falls below 8 near n = 5000, is lowest near a million, and then climbs back so slowly that it is at 7.9 for 10^100 pairs."}, "image": {"alt": "Exact law falling from 13 at n = 100 to a minimum of 7.2, Gaussian picture rising from 6 towards 8 on an axis that reaches 10 to the power 100."}}
 figure, ax = panels(height=3.5)
-digits = np.linspace(2, 100, 80) * math.log(10)
+digits = np.linspace(2, 100, 80)
 few = np.unique(np.round(np.logspace(2, 12, curve_points)).astype(int))
-ax.plot(
-    np.log10(few),
-    [cmm.exact_half_success_ratio(int(m)) for m in few],
-    color=BLUE,
-    label="exact law",
-)
-ax.plot(
-    digits / math.log(10),
-    [cmm.half_success_ratio(x) for x in digits],
-    "--",
-    color=ORANGE,
-    label="Gaussian picture",
-)
-ax.plot(
-    digits / math.log(10),
-    cmm.half_success_expansion(digits),
-    ":",
-    color=GREEN,
-    label="two-term expansion",
-)
+half_exact = [cmm.exact_half_success_ratio(int(m)) for m in few]
+half_picture = [cmm.half_success_ratio(x * math.log(10)) for x in digits]
+half_expanded = cmm.half_success_expansion(digits * math.log(10))
+ax.plot(np.log10(few), half_exact, color=BLUE, label="exact law")
+ax.plot(digits, half_picture, "--", color=ORANGE, label="Gaussian picture")
+ax.plot(digits, half_expanded, ":", color=GREEN, label="two-term expansion")
 ax.axhline(8, color=GREY, lw=1)
-ax.set(
-    xscale="log",
-    xlabel="decimal digits of $n$",
-    ylabel="$d^2/(n\\,\\log n)$ for success 1/2",
-    ylim=(5.5, 14),
-)
-ax.set_xticks(
-    [2, 3, 6, 12, 25, 50, 100], ["2", "3", "6", "12", "25", "50", "100"], minor=False
-)
+ax.set(xscale="log", xlabel="decimal digits of $n$", ylim=(5.5, 14))
+ax.set_ylabel("$d^2/(n\\,\\log n)$ for success 1/2")
+ax.set_xticks([2, 3, 6, 12, 25, 50, 100], ["2", "3", "6", "12", "25", "50", "100"])
 ax.minorticks_off()
 ax.legend()
 figure

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from assocmem.limits import require
-from assocmem.model import require_memory_matrix
+from assocmem.model import require_memory_matrix, take_signal
 
 BLOCK_BYTES = 2**26
 CACHE_BYTES = 2**21
@@ -142,11 +142,7 @@ def _competitors(pairs, W, columns):
     """Keys of a block, scores with ``-inf`` at the signal, and the signal scores."""
     V = pairs.V[:, columns]
     S = ((W @ V).T @ pairs.U).T  # rows of targets lie side by side in memory for each key
-    rows = torch.arange(columns.start, columns.stop, device=S.device)
-    local = rows - columns.start
-    signal = S[rows, local].clone()
-    S[rows, local] = -torch.inf
-    return V, S, signal
+    return V, S, take_signal(S, columns, -torch.inf)
 
 
 def _require_start(pairs, start):

@@ -266,7 +266,7 @@ def signals_and_rivals(pairs, W):
     """
     signal, rival = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     for columns, block in score_blocks(pairs, W):
-        signal[columns] = _take_signal(block, columns, -math.inf)
+        signal[columns] = take_signal(block, columns, -math.inf)
         rival[columns] = block.amax(dim=0)
     return signal, rival
 
@@ -286,13 +286,25 @@ def signal_percentiles(pairs, W):
     """
     shares = pairs.V.new_empty(pairs.n)
     for columns, block in score_blocks(pairs, W):
-        signal = _take_signal(block, columns, math.inf)
+        signal = take_signal(block, columns, math.inf)
         shares[columns] = (block <= signal).sum(dim=0).to(shares.dtype) / (pairs.n - 1)
     return shares
 
 
-def _take_signal(block, columns, replacement):
-    """The signal scores of a block, which are overwritten there so that competitors remain."""
+def take_signal(block, columns, replacement):
+    """Signal scores of a block, overwritten there so that only competitors remain.
+
+    Parameters
+    ----------
+    block : Tensor, shape (n, b)
+        Scores of the keys in ``columns``; changed in place.
+    columns : slice
+    replacement : float
+
+    Returns
+    -------
+    Tensor, shape (b,)
+    """
     diagonal = torch.arange(columns.stop - columns.start, device=block.device)
     signal = block[diagonal + columns.start, diagonal].clone()
     block[diagonal + columns.start, diagonal] = replacement

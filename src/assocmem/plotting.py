@@ -94,6 +94,13 @@ def proportions(ax, x, successes, trials, **keywords):
     return ax.errorbar(x, centre, yerr=error, fmt="o", elinewidth=1.1, **keywords)
 
 
+def density_line(ax, sample, bins, *style, **keywords):
+    """Draw the density of a sample as a line through the middles of histogram bins."""
+    heights, _ = np.histogram(sample, bins)
+    widths = np.diff(bins)
+    return ax.plot(bins[:-1] + widths / 2, heights / len(sample) / widths, *style, **keywords)
+
+
 class Table:
     """Rows of numbers and words that print as a table, in a notebook and on a terminal."""
 
