@@ -15,7 +15,7 @@ def test_require_names_argument_value_and_what_is_allowed():
 
 @pytest.mark.parametrize("value", [2, np.int64(7)])
 def test_integers_are_accepted(value):
-    require_integer("n", value, 2)
+    assert require_integer("n", value, 2) is None
 
 
 @pytest.mark.parametrize("value", [1, 2.0, True, "3", None, np.float64(3)])

@@ -111,7 +111,7 @@ def fit(pairs, loss, *, ridge, tol=1e-6, max_passes=5000, W0=None, checkpoint=No
     pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
     run = _Run(pairs, loss, ridge, tol, max_passes, checkpoint, report)
     stages = _stages(loss, ridge) if W0 is None else [(loss, ridge)]
-    W = torch.zeros_like(pairs.U[:, :1] @ pairs.V[:, :1].T) if W0 is None else W0.double()
+    W = pairs.U.new_zeros(pairs.d, pairs.d) if W0 is None else W0.double()
     W, stages = run.resume(W, stages)
     try:
         for k, stage in enumerate(stages):
@@ -192,17 +192,15 @@ class _Run:
 
     def save(self, *, force=False):
         """Write the state in one step, not more often than every half minute unless forced."""
-        if (
-            self.checkpoint
-            and self.latest is not None
-            and (force or time.monotonic() - self.saved > CHECKPOINT_SECONDS)
-        ):
-            self.saved = time.monotonic()
-            state = {"problem": self.problem, "W": self.latest, "stages": len(self.stages_left)}
-            state |= {"passes": self.passes, "trace": self.trace}
-            partial = self.checkpoint.with_name(f".{self.checkpoint.name}.part")
-            torch.save(state, partial)
-            partial.replace(self.checkpoint)
+        due = force or time.monotonic() - self.saved > CHECKPOINT_SECONDS
+        if not (self.checkpoint and self.latest is not None and due):
+            return
+        self.saved = time.monotonic()
+        state = {"problem": self.problem, "W": self.latest, "stages": len(self.stages_left)}
+        state |= {"passes": self.passes, "trace": self.trace}
+        partial = self.checkpoint.with_name(f".{self.checkpoint.name}.part")
+        torch.save(state, partial)
+        partial.replace(self.checkpoint)
 
     def resume(self, W, stages):
         """State to start from: that of the checkpoint where there is one."""
@@ -252,13 +250,14 @@ def _descend(run, point, loss, ridge, tol, *, last):
             break
         if step % period == 0 or stuck:
             metric = _newton(pairs, point, loss, ridge) if exact else _metric(pairs, point, ridge)
-        decrease = 0.5 * float((point.gradient * metric(point.gradient)).sum())
+        plain = metric(point.gradient)
+        decrease = 0.5 * float((point.gradient * plain).sum())
         if decrease <= (1e-17 if last else leave) * point.objective:
             break  # nothing left that a stage is for, or that the objective can resolve
-        direction = -_two_loops(point.gradient, history, metric)
+        direction = -_two_loops(point.gradient, history, metric) if history else -plain
         if float((direction * point.gradient).sum()) >= 0:
             history.clear()
-            direction = -metric(point.gradient)
+            direction = -plain
         following = _line_search(run, point, direction, loss, ridge)
         if following is None:
             if stuck:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import torch
 
 from assocmem.limits import require
-from assocmem.model import require_memory_matrix, take_signal
+from assocmem.model import block_columns, column_slices, require_memory_matrix, take_signal
 
-BLOCK_BYTES = 2**26
 CACHE_BYTES = 2**21
 
 
@@ -121,19 +120,14 @@ def hessian_pass(pairs, loss, W, D, *, start=None):
 
 def _blocks(pairs):
     """Slices of keys for each of which the two matrix products are done at once."""
-    return _slices(pairs.n, BLOCK_BYTES // (pairs.n * pairs.V.element_size()))
-
-
-def _slices(count, step):
-    step = max(1, step)
-    return [slice(k, min(k + step, count)) for k in range(0, count, step)]
+    return column_slices(pairs.n, block_columns(pairs.n, pairs.V.element_size(), pairs.V.device))
 
 
 def _aggregate(loss, x, start):
     """`loss.aggregate` of a block, part by part where the parts have to fit into a cache."""
     if x.device.type != "cpu":
         return loss.aggregate(x, start)
-    parts = _slices(x.shape[1], max(8, CACHE_BYTES // (len(x) * x.element_size())))
+    parts = column_slices(x.shape[1], max(8, CACHE_BYTES // (len(x) * x.element_size())))
     results = [loss.aggregate(x[:, part], None if start is None else start[part]) for part in parts]
     return tuple(torch.cat(pieces) for pieces in zip(*results, strict=True))
 

@@ -13,7 +13,7 @@ import torch
 
 from assocmem.limits import available_bytes, memory_shortage, require, require_integer
 
-BLOCK_BYTES = 2**27
+BLOCK_BYTES = 2**26
 RUNTIME_BYTES = 2**29
 
 
@@ -176,7 +176,7 @@ def tail_count(r, m):
 
 
 def block_columns(n, itemsize=8, device="cpu"):
-    """How many score columns one block holds: 128 MiB of scores, less where memory is short.
+    """How many score columns one block holds: 64 MiB of scores, less where memory is short.
 
     Parameters
     ----------
@@ -187,10 +187,17 @@ def block_columns(n, itemsize=8, device="cpu"):
     device : str or torch.device
         Where the block will be.
     """
+    if n * n * itemsize <= BLOCK_BYTES:
+        return n
     on_cpu = torch.device(device).type == "cpu"
     free = available_bytes() if on_cpu else torch.cuda.mem_get_info(device)[0]
     budget = min(BLOCK_BYTES, free // 8)
     return int(min(n, max(1, budget // (n * itemsize))))
+
+
+def column_slices(count, step):
+    """Slices of at most ``step`` columns that cover ``count`` of them, in order."""
+    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
 def peak_bytes(n, d, itemsize=8):
@@ -228,10 +235,8 @@ def score_blocks(pairs, W):
         A fresh tensor that the caller may overwrite.
     """
     require_memory_matrix(pairs, W)
-    step = block_columns(pairs.n, W.element_size(), W.device)
-    for start in range(0, pairs.n, step):
-        columns = slice(start, min(start + step, pairs.n))
-        yield columns, scores(pairs, W, columns)
+    for columns in column_slices(pairs.n, block_columns(pairs.n, W.element_size(), W.device)):
+        yield columns, pairs.U.T @ (W @ pairs.V[:, columns])
 
 
 def retrieval_margins(pairs, W):
