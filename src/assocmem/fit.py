@@ -168,7 +168,7 @@ class _Run:
             "d": pairs.d,
             "data": _digest(pairs),
         }
-        self.passes, self.trace, self.mu, self.stages_left, self.latest = 0, [], None, [], None
+        self.passes, self.trace, self.stages_left, self.latest = 0, [], [], None
         self.started = self.saved = time.monotonic()
 
     @property
@@ -176,8 +176,7 @@ class _Run:
         return self.passes >= self.max_passes
 
     def visit(self, W, loss, ridge):
-        done = loss_pass(self.pairs, loss, W, start=self.mu, features=True)
-        self.mu = done.mu if torch.isfinite(done.mu).all() else None
+        done = loss_pass(self.pairs, loss, W, features=True)
         self.passes += 1
         scale = ridge / self.pairs.d**2
         gradient = done.gradient + scale * W
@@ -330,7 +329,7 @@ def _newton(pairs, point, loss, ridge):
     U, V, d, n = pairs.U, pairs.V, pairs.d, pairs.n
     S = U.T @ (point.W @ V)
     S.fill_diagonal_(-torch.inf)
-    loss.aggregate(S, point.done.mu if torch.isfinite(point.done.mu).all() else None)
+    loss.aggregate(S)
     C = loss.curvature(S)
     a = torch.sigmoid(-point.done.margins)
     g, pulled = point.done.features, U @ C

@@ -1,18 +1,15 @@
 """Streamed passes over the score matrix: values, gradients and Hessian products of a loss.
 
 One pass walks over blocks of keys. Per block there are two large matrix products, scores and their pull-back,
-and in between the loss of `assocmem.losses`, by parts of the block that stay in the processor's cache; the
-scores are overwritten by their weights. Memory is ``O(n d + n b)``.
+and in between the loss of `assocmem.losses`, which overwrites the scores by their weights. Memory is
+``O(n d + n b)``.
 """
 
 from dataclasses import dataclass
 
 import torch
 
-from assocmem.limits import require
 from assocmem.model import block_columns, column_slices, require_memory_matrix, take_signal
-
-CACHE_BYTES = 2**21
 
 
 @dataclass(frozen=True)
@@ -28,7 +25,7 @@ class Pass:
     margins : Tensor, shape (n,)
         Signal less aggregate of the competitors (eq. ``c_i_m_i``).
     mu : Tensor, shape (n,)
-        Thresholds, a start for the next pass.
+        Thresholds of the columns.
     features : Tensor, shape (d, n), or None
         ``g_i = u_i - U T_i``: the margin of key i has the gradient ``g_i v_i'`` in ``W``.
     curvature : Tensor, shape (n,), or None
@@ -43,7 +40,7 @@ class Pass:
     curvature: torch.Tensor | None = None
 
 
-def loss_pass(pairs, loss, W, *, start=None, features=False):
+def loss_pass(pairs, loss, W, *, features=False):
     """Mean loss, its gradient, margins and thresholds in one pass of ``4 n^2 d`` operations.
 
     Parameters
@@ -51,8 +48,6 @@ def loss_pass(pairs, loss, W, *, start=None, features=False):
     pairs : Pairs
     loss : CrossEntropy or TailAverage
     W : Tensor, shape (d, d)
-    start : Tensor, shape (n,), optional
-        Thresholds of an earlier pass nearby.
     features : bool
         Whether to return the features and curvatures too.
 
@@ -63,16 +58,15 @@ def loss_pass(pairs, loss, W, *, start=None, features=False):
     Raises
     ------
     ValueError
-        If ``W`` or ``start`` does not fit the pairs.
+        If ``W`` does not fit the pairs.
     """
     require_memory_matrix(pairs, W)
-    _require_start(pairs, start)
     margins, mu = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     gradient = torch.zeros_like(W)
     g, curvature = (torch.empty_like(pairs.U), torch.empty_like(mu)) if features else (None, None)
     for columns in _blocks(pairs):
         V, T, signal = _competitors(pairs, W, columns)
-        c, mu[columns] = _aggregate(loss, T, None if start is None else start[columns])
+        c, mu[columns] = loss.aggregate(T)
         margins[columns] = signal - c
         a = torch.sigmoid(-margins[columns])
         pulled = pairs.U @ T - pairs.U[:, columns]
@@ -84,7 +78,7 @@ def loss_pass(pairs, loss, W, *, start=None, features=False):
     return Pass(float(value), gradient.div_(pairs.n), margins, mu, g, curvature)
 
 
-def hessian_pass(pairs, loss, W, D, *, start=None):
+def hessian_pass(pairs, loss, W, D):
     """Hessian of the mean loss at ``W`` times a direction, thresholds profiled out: ``6 n^2 d`` operations.
 
     Parameters
@@ -92,7 +86,6 @@ def hessian_pass(pairs, loss, W, D, *, start=None):
     pairs : Pairs
     loss : CrossEntropy or TailAverage
     W, D : Tensor, shape (d, d)
-    start : Tensor, shape (n,), optional
 
     Returns
     -------
@@ -100,11 +93,10 @@ def hessian_pass(pairs, loss, W, D, *, start=None):
     """
     require_memory_matrix(pairs, W)
     require_memory_matrix(pairs, D, "D")
-    _require_start(pairs, start)
     product = torch.zeros_like(W)
     for columns in _blocks(pairs):
         V, T, signal = _competitors(pairs, W, columns)
-        c, _ = _aggregate(loss, T, None if start is None else start[columns])
+        c, _ = loss.aggregate(T)
         a = torch.sigmoid(c - signal)
         DV = D @ V
         dS = (DV.T @ pairs.U).T
@@ -123,27 +115,8 @@ def _blocks(pairs):
     return column_slices(pairs.n, block_columns(pairs.n, pairs.V.element_size(), pairs.V.device))
 
 
-def _aggregate(loss, x, start):
-    """`loss.aggregate` of a block, part by part where the parts have to fit into a cache."""
-    if x.device.type != "cpu":
-        return loss.aggregate(x, start)
-    parts = column_slices(x.shape[1], max(8, CACHE_BYTES // (len(x) * x.element_size())))
-    results = [loss.aggregate(x[:, part], None if start is None else start[part]) for part in parts]
-    return tuple(torch.cat(pieces) for pieces in zip(*results, strict=True))
-
-
 def _competitors(pairs, W, columns):
     """Keys of a block, scores with ``-inf`` at the signal, and the signal scores."""
     V = pairs.V[:, columns]
     S = ((W @ V).T @ pairs.U).T  # rows of targets lie side by side in memory for each key
     return V, S, take_signal(S, columns, -torch.inf)
-
-
-def _require_start(pairs, start):
-    ok = start is None or (start.shape == (pairs.n,) and start.dtype == pairs.V.dtype)
-    require(
-        ok,
-        "start",
-        None if start is None else tuple(start.shape),
-        f"one threshold for each of {pairs.n} keys",
-    )
