@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: book test check overview lock clean
+.PHONY: book test check bench overview lock clean
 
 book: $(READY)            ## execute the sections, build the HTML, say where it is
 	@$(BIN)/python -m assocmem build
@@ -15,6 +15,11 @@ test: $(READY)            ## ruff and pytest
 
 check: $(READY)           ## look at the built book with a browser
 	@$(BIN)/python -m pytest -m site tests/site
+
+bench: $(READY)           ## measure the engine against its peers (an hour) and rewrite the page
+	@$(BIN)/python benchmarks/passes.py
+	@$(BIN)/python benchmarks/fits.py
+	@$(BIN)/python benchmarks/page.py
 
 overview: $(READY)        ## redraw the figure of the opening page and the README
 	@$(BIN)/python -m assocmem.overview book/figures/overview.png

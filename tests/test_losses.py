@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assocmem import kernels
-from assocmem.kernels import hessian_pass, loss_pass
+from assocmem.kernels import hessian_pass, joint_pass, loss_pass
 from assocmem.losses import CrossEntropy, TailAverage, tail_threshold
 from assocmem.model import gaussian_pairs, retrieval_margins, tail_count
 
@@ -72,6 +72,30 @@ def test_value_gradient_and_hessian_product_against_autograd(loss, n, d, monkeyp
     assert relative(hessian_pass(pairs, loss, W, D), product) < 1e-10
 
 
+@pytest.mark.parametrize("loss", LOSSES[1:], ids=str)
+def test_joint_form_against_autograd_and_its_minimum_over_the_thresholds(loss):
+    pairs, W, _ = problem(40, 7, min(2.0, 9 / loss.beta))
+    free = W.clone().requires_grad_()
+    mu = torch.linspace(-2, 2, 40, dtype=torch.float64).requires_grad_()
+    S = pairs.U.T @ free @ pairs.V
+    k = tail_count(loss.r, 39)
+    softplus = torch.nn.functional.softplus(S - mu, beta=loss.beta, threshold=600)
+    c = mu + (softplus.sum(0) - softplus.diagonal()) / k
+    value = torch.nn.functional.softplus(c - S.diagonal()).mean()
+    gradients = torch.autograd.grad(value, (free, mu))
+    found, *ours = joint_pass(pairs, loss, W, mu.detach())
+    assert found == pytest.approx(value.item(), rel=1e-12)
+    for mine, theirs in zip(ours, gradients, strict=True):
+        assert relative(mine, theirs) < 1e-10
+    best = loss_pass(pairs, loss, W)
+    assert best.loss <= found
+    if loss.r < 1:
+        at_best, gradient, slope = joint_pass(pairs, loss, W, best.mu)
+        assert at_best == pytest.approx(best.loss, rel=1e-12)
+        assert relative(gradient, best.gradient) < 1e-10
+        assert slope.abs().max() < 1e-12
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_float32_follows_float64(loss):
     pairs, W, D = problem(30, 5, 2.0)
@@ -104,8 +128,8 @@ def test_threshold_equation_is_solved(seed, r, beta, scale):
     x = scale * torch.randn(60, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
     k = tail_count(r, 59)
     x[0] = -torch.inf
-    for start in (-1e3, 0.0, 1e3):
-        start = torch.full((4,), start, dtype=torch.float64)
+    for guess in (-1e3, 0.0, 1e3):
+        start = torch.full((4,), guess, dtype=torch.float64)
         mu, q = tail_threshold(x, start, start.abs() * 1e-2, k, 59, beta)
         assert torch.allclose(q.sum(0), torch.full((4,), k, dtype=torch.float64), rtol=1e-11)
         assert torch.allclose(q, torch.sigmoid(beta * (x - mu)), rtol=1e-12)
@@ -178,3 +202,6 @@ def test_bad_passes_are_refused():
     pairs, W, D = problem(6, 3, 1.0)
     with pytest.raises(ValueError, match="D = .*must be a tensor of shape"):
         hessian_pass(pairs, CrossEntropy(), W, D[:2])
+    for mu in (torch.zeros(5), torch.full((6,), torch.inf, dtype=torch.float64)):
+        with pytest.raises(ValueError, match=r"mu = .*one finite threshold of torch.float64 for each of 6 k"):
+            joint_pass(pairs, TailAverage(0.5, 1.0), W, mu)

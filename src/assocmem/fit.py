@@ -24,9 +24,10 @@ from pathlib import Path
 import torch
 
 from assocmem.kernels import loss_pass
-from assocmem.limits import require, require_integer
+from assocmem.limits import memory_shortage, require, require_integer
 from assocmem.losses import TailAverage
-from assocmem.model import require_memory_matrix
+from assocmem.model import peak_bytes, require_memory_matrix
+from assocmem.progress import status_line
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ def fit(pairs, loss, *, ridge, tol=1e-6, max_passes=5000, W0=None, checkpoint=No
         File that holds the state every half minute and on an interrupt; a call with the same pairs, loss and
         ridge goes on from it.
     report : callable, optional
-        Called after every pass with the last entry of the trace and an estimate of the seconds left.
+        Called after every pass with the last entry of the trace and an estimate of the seconds left, or None
+        where there is none yet. A line on the terminal tells the same.
 
     Returns
     -------
@@ -101,15 +103,32 @@ def fit(pairs, loss, *, ridge, tol=1e-6, max_passes=5000, W0=None, checkpoint=No
     Raises
     ------
     ValueError
-        For a parameter out of range, a ``W0`` that does not fit, or a checkpoint of another problem.
+        For a parameter out of range, a ``W0`` that does not fit, a checkpoint of another problem, or pairs
+        for which there is not enough memory.
     """
     require(0 < ridge < math.inf, "ridge", ridge, "a finite number > 0")
     require(0 < tol < math.inf, "tol", tol, "a finite number > 0")
     require_integer("max_passes", max_passes, 1)
     if W0 is not None:
         require_memory_matrix(pairs, W0, "W0")
+    if pairs.U.device.type == "cpu":
+        shortage = memory_shortage(lambda n: fit_bytes(n, pairs.d), pairs.n)
+        require(not shortage, "pairs", f"{pairs.n} pairs", f"fewer, since {shortage}")
     pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
-    run = _Run(pairs, loss, ridge, tol, max_passes, checkpoint, report)
+    with status_line() as show:
+        run = _Run(pairs, loss, ridge, tol, max_passes, checkpoint, report, show)
+        return _through_stages(run, loss, ridge, tol, W0)
+
+
+def fit_bytes(n, d):
+    """Bytes that a fit takes at its peak: a pass, the features, and the metric or the Hessian."""
+    metric = 3 * min(n, METRIC_KEYS) ** 2 + 2 * MEMORY * d**2
+    hessian = 5 * n * d**2 + 3 * d**4
+    return peak_bytes(n, d) + 8 * (2 * n * d + (hessian if d <= NEWTON_DIMENSION else metric))
+
+
+def _through_stages(run, loss, ridge, tol, W0):
+    pairs = run.pairs
     stages = _stages(loss, ridge) if W0 is None else [(loss, ridge)]
     W = pairs.U.new_zeros(pairs.d, pairs.d) if W0 is None else W0.double()
     W, stages = run.resume(W, stages)
@@ -158,8 +177,8 @@ class _Point:
 class _Run:
     """Counts passes, keeps the trace, writes checkpoints."""
 
-    def __init__(self, pairs, loss, ridge, tol, max_passes, checkpoint, report):
-        self.pairs, self.tol, self.max_passes, self.report = pairs, tol, max_passes, report
+    def __init__(self, pairs, loss, ridge, tol, max_passes, checkpoint, report, show):
+        self.pairs, self.tol, self.max_passes, self.report, self.show = pairs, tol, max_passes, report, show
         self.checkpoint = Path(checkpoint) if checkpoint else None
         self.problem = {
             "loss": repr(loss),
@@ -185,8 +204,13 @@ class _Run:
         entry = {"ridge": ridge, "beta": getattr(loss, "beta", None), "objective": objective}
         entry |= {"gap": point.gap / objective, "seconds": time.monotonic() - self.started}
         self.trace.append(entry)
+        left = _seconds_left(self.trace, self.tol)
+        self.show(
+            f"fit: gap {entry['gap']:.1e}, pass {self.passes}, ridge {ridge:.0e}, "
+            + (f"about {left:.0f} s left" if left is not None else "time left not known yet")
+        )
         if self.report:
-            self.report(entry, _seconds_left(self.trace, self.tol))
+            self.report(entry, left)
         return point
 
     def save(self, *, force=False):

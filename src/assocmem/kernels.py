@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
+from assocmem.limits import require
 from assocmem.model import block_columns, column_slices, require_memory_matrix, take_signal
 
 
@@ -76,6 +77,44 @@ def loss_pass(pairs, loss, W, *, features=False):
         gradient.addmm_(pulled.mul_(a), V.T)
     value = torch.nn.functional.softplus(-margins).mean()
     return Pass(float(value), gradient.div_(pairs.n), margins, mu, g, curvature)
+
+
+def joint_pass(pairs, loss, W, mu):
+    """Mean tail-average loss at given thresholds, and its gradients (the joint form of eq. ``tam-learning``).
+
+    Minimising over ``mu`` as well gives `loss_pass`, whose thresholds make the second gradient vanish.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : TailAverage
+    W : Tensor, shape (d, d)
+    mu : Tensor, shape (n,)
+        Finite.
+
+    Returns
+    -------
+    loss : float
+    gradient : Tensor, shape (d, d)
+    mu_gradient : Tensor, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If ``W`` or ``mu`` does not fit the pairs.
+    """
+    require_memory_matrix(pairs, W)
+    ok = mu.shape == (pairs.n,) and mu.dtype == W.dtype and bool(torch.isfinite(mu).all())
+    require(ok, "mu", tuple(mu.shape), f"one finite threshold of {W.dtype} for each of {pairs.n} keys")
+    margins, slope = torch.empty_like(mu), torch.empty_like(mu)
+    gradient = torch.zeros_like(W)
+    for columns in _blocks(pairs):
+        V, T, signal = _competitors(pairs, W, columns)
+        c, slope[columns] = loss.aggregate_at(T, mu[columns])
+        margins[columns] = signal - c
+        gradient.addmm_((pairs.U @ T - pairs.U[:, columns]).mul_(torch.sigmoid(-margins[columns])), V.T)
+    value = torch.nn.functional.softplus(-margins).mean()
+    return float(value), gradient.div_(pairs.n), torch.sigmoid(-margins) * slope / pairs.n
 
 
 def hessian_pass(pairs, loss, W, D):

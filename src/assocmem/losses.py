@@ -104,6 +104,28 @@ class TailAverage:
         mu, excess = few or _by_parts(lambda *part: _tail(*part, k, m, self.beta), x, guess, doubt)
         return mu + excess / k, mu
 
+    def aggregate_at(self, x, mu):
+        """Value and gradient of the smoothed tail average at given thresholds, before the minimum over them.
+
+        Parameters
+        ----------
+        x : Tensor, shape (n, b)
+            Scores with ``-inf`` at the signal; overwritten by the gradient ``T``.
+        mu : Tensor, shape (b,)
+
+        Returns
+        -------
+        c : Tensor, shape (b,)
+            ``mu + sum_j softplus(beta (x_j - mu)) / (beta k)``, at least the profiled value.
+        slope : Tensor, shape (b,)
+            Its derivative in ``mu``, which is ``1 - sum(T)``.
+        """
+        k = tail_count(self.r, len(x) - 1)
+        q = torch.sigmoid(self.beta * (x - mu))
+        excess = _excess(x, q, mu, self.beta)
+        torch.div(q, k, out=x)
+        return mu + excess / k, 1 - x.sum(dim=0)
+
     def curvature(self, T):
         """The vector ``C = beta q (1 - q) / k`` of the Hessian of the aggregate, shape (n, b)."""
         k = tail_count(self.r, len(T) - 1)
@@ -112,7 +134,7 @@ class TailAverage:
     def total_curvature(self, T):
         """``sum(C)`` of each column, shape (b,)."""
         k = tail_count(self.r, len(T) - 1)
-        return (self.beta * (1 - k * torch.linalg.vecdot(T, T, dim=0))).clamp_(min=0)
+        return (self.beta * (1 - k * torch.linalg.vector_norm(T, dim=0) ** 2)).clamp_(min=0)
 
 
 def tail_threshold(x, mu, doubt, k, m, beta):
@@ -187,11 +209,17 @@ def tail_threshold(x, mu, doubt, k, m, beta):
 def _tail(x, guess, doubt, k, m, beta):
     """Threshold and sum of ``softplus(beta (x - mu)) / beta`` of each column; ``x`` becomes ``T``."""
     mu, q = tail_threshold(x, guess, doubt, k, m, beta)
+    excess = _excess(x, q, mu, beta)
+    torch.div(q, k, out=x)
+    return mu, excess
+
+
+def _excess(x, q, mu, beta):
+    """Sum of ``softplus(beta (x - mu)) / beta`` over each column; spoils ``x``."""
     hinge = x.sub_(mu).clamp_(min=0).sum(dim=0)
     torch.sub(1, q, out=x)
     rounding = _log_product(torch.maximum(x, q, out=x))  # softplus(z) = max(z, 0) - log max(q, 1 - q)
-    torch.div(q, k, out=x)
-    return mu, hinge - rounding / beta
+    return hinge - rounding / beta
 
 
 def _tail_of_few(x, k, beta, guess, doubt, width):

@@ -1,7 +1,12 @@
-"""Progress bars for long loops: on a terminal, never in a stored output."""
+"""Progress on long work: on a terminal, never in a stored output.
+
+A section's kernel has no terminal of its own: the runner passes the path of its terminal in the environment,
+and progress goes there, past everything that is stored.
+"""
 
 import os
 import sys
+from contextlib import contextmanager
 
 from tqdm import tqdm
 
@@ -11,27 +16,46 @@ TERMINAL = "ASSOCMEM_TERMINAL"
 def progress(items, label):
     """Iterate, showing a bar where somebody watches.
 
-    A section's kernel has no terminal of its own: the runner passes the path of its terminal in the
-    environment, and the bar goes there, past everything that is stored.
-
     Parameters
     ----------
     items : iterable
     label : str
         What is being counted, for instance ``"instances"``.
     """
+    with _watched() as terminal:
+        yield from items if terminal is None else tqdm(items, desc=label, file=terminal, leave=False)
+
+
+@contextmanager
+def status_line():
+    """A line that says how things stand, where somebody watches; from the third second on.
+
+    Yields
+    ------
+    callable
+        Takes the text to show.
+    """
+    with _watched() as terminal:
+        if terminal is None:
+            yield lambda text: None
+            return
+        with tqdm(bar_format="{desc}", file=terminal, leave=False, delay=2) as line:
+            yield line.set_description_str
+
+
+@contextmanager
+def _watched():
+    """The terminal of whoever watches, or None."""
     if os.environ.get(TERMINAL):
         try:
             terminal = open(os.environ[TERMINAL], "w", encoding="utf-8")  # noqa: SIM115 - closed below
         except OSError:  # somebody else's terminal
-            yield from items
+            yield None
             return
         with terminal:
-            yield from tqdm(items, desc=label, file=terminal, leave=False)
-    elif sys.stderr is not None and sys.stderr.isatty():
-        yield from tqdm(items, desc=label, leave=False)
+            yield terminal
     else:
-        yield from items
+        yield sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None
 
 
 def terminal_path():

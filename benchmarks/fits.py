@@ -1,0 +1,213 @@
+"""Fits of ours and of general-purpose minimisers to one accuracy: passes over the scores, and time.
+
+    python benchmarks/fits.py            all of it, into benchmarks/results/fits.json
+
+Every minimiser starts at zero. All but pytorch-minimize, which differentiates by itself, are given our
+streamed value, gradient and Hessian product, so that what is compared is the algorithm. A run ends when its
+objective is within 1e-6 of the minimum, known to 1e-7 by its duality gap, or when its time is over.
+"""
+
+import argparse
+import math
+import time
+
+import numpy as np
+import torch
+import torchmin
+from machine import machine, write_results
+from scipy.optimize import minimize
+from torch.nn import functional
+
+from assocmem.fit import fit
+from assocmem.kernels import hessian_pass, loss_pass
+from assocmem.losses import CrossEntropy, TailAverage
+from assocmem.model import gaussian_pairs, pairs_at_load, tail_count
+
+ACCURACY = 1e-6
+RIDGE = 1e-7
+TAIL = TailAverage(r=0.15, beta=30.0)
+HESSIAN_PASSES = 1.5  # a Hessian product does 6 n^2 d operations where a gradient does 4
+
+
+class Enough(Exception):
+    """The accuracy is reached, or the time is over."""
+
+
+class Counted:
+    """The objective, counting what it is asked for and ending the run that asks."""
+
+    def __init__(self, pairs, loss, target, seconds):
+        self.pairs, self.loss, self.target, self.limit = pairs, loss, target, seconds
+        self.gradients = self.products = 0
+        self.best, self.started = math.inf, time.perf_counter()
+        self.reached = None
+
+    def _note(self, objective):
+        self.best = min(self.best, objective)
+        spent = time.perf_counter() - self.started
+        if objective <= self.target:
+            self.reached = spent
+            raise Enough
+        if spent > self.limit:
+            raise Enough
+
+    def value_and_gradient(self, W):
+        self.gradients += 1
+        scale = RIDGE / self.pairs.d**2
+        done = loss_pass(self.pairs, self.loss, W)
+        objective = done.loss + 0.5 * scale * float((W * W).sum())
+        self._note(objective)
+        return objective, done.gradient + scale * W
+
+    def product(self, W, D):
+        self.products += 1
+        if time.perf_counter() - self.started > self.limit:
+            raise Enough
+        return hessian_pass(self.pairs, self.loss, W, D) + RIDGE / self.pairs.d**2 * D
+
+    def dense(self, W):
+        """The objective as a function that autograd differentiates twice."""
+        self.gradients += 1
+        S = self.pairs.U.T @ (W @ self.pairs.V)
+        value = _dense_loss(self.loss, S) + 0.5 * RIDGE / self.pairs.d**2 * (W * W).sum()
+        self._note(value.item())
+        return value
+
+
+def _dense_loss(loss, S):
+    n = len(S)
+    if isinstance(loss, CrossEntropy):
+        return functional.cross_entropy(S.T, torch.arange(n))
+    k = tail_count(loss.r, n - 1)
+    with torch.no_grad():
+        T = S.clone().fill_diagonal_(-torch.inf)
+        _, mu = loss.aggregate(T)
+        slope = (loss.beta * k * T * (1 - k * T)).sum(dim=0)
+    x = S.masked_fill(torch.eye(n, dtype=torch.bool), -torch.inf)
+    # the threshold is the same number, but with its derivative in the scores
+    mu = mu + (torch.sigmoid(loss.beta * (x - mu)).sum(dim=0) - k) / slope
+    softplus = functional.softplus(loss.beta * (x - mu), threshold=700)
+    return functional.softplus(mu + softplus.sum(dim=0) / (loss.beta * k) - S.diagonal()).mean()
+
+
+def scipy_run(method, **options):
+    def run(counted):
+        d = counted.pairs.d
+        scale = 1 / counted.target  # else SciPy takes a small objective for a converged one
+
+        def matrix(w):
+            return torch.from_numpy(np.ascontiguousarray(w)).reshape(d, d)
+
+        def f(w):
+            value, gradient = counted.value_and_gradient(matrix(w))
+            return scale * value, (scale * gradient).numpy().ravel()
+
+        arguments = {}
+        if method.startswith("trust"):
+            arguments["hessp"] = lambda w, p: (scale * counted.product(matrix(w), matrix(p))).numpy().ravel()
+        minimize(f, np.zeros(d * d), jac=True, method=method, options=options, **arguments)
+
+    return run
+
+
+def torch_lbfgs(counted):
+    d = counted.pairs.d
+    W = torch.zeros(d, d, dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS(
+        [W],
+        max_iter=10**6,
+        max_eval=10**6,
+        tolerance_grad=0,
+        tolerance_change=0,
+        history_size=30,
+        line_search_fn="strong_wolfe",
+    )
+
+    def closure():
+        value, W.grad = counted.value_and_gradient(W.detach())
+        return torch.tensor(value)
+
+    optimizer.step(closure)
+
+
+def pytorch_minimize(counted):
+    d = counted.pairs.d
+    zero = torch.zeros(d, d, dtype=torch.float64)
+    torchmin.minimize(counted.dense, zero, method="trust-ncg", tol=0, max_iter=10**6)
+
+
+PEERS = {
+    "SciPy L-BFGS-B": scipy_run("L-BFGS-B", maxiter=10**6, maxfun=10**6, ftol=0, gtol=0),
+    "torch.optim.LBFGS": torch_lbfgs,
+    "SciPy trust-krylov": scipy_run("trust-krylov", maxiter=10**6, gtol=0),
+    "pytorch-minimize trust-ncg": pytorch_minimize,
+}
+CASES = [
+    # loss, side, number of pairs of a dimension
+    (CrossEntropy(), "satisfiable", 0.075),
+    (CrossEntropy(), "unsatisfiable", 0.28),
+    (TAIL, "satisfiable", 0.28),
+    (TAIL, "unsatisfiable", 0.4),
+]
+
+
+def run_ours(found, loss, target):
+    """Passes and seconds of a fit until its objective is within reach, and until its gap proves it."""
+    last = {"ridge": RIDGE, "beta": getattr(loss, "beta", None)}
+    trace = [(k + 1, e) for k, e in enumerate(found.trace) if all(e[key] == last[key] for key in last)]
+    passes, entry = next((k, e) for k, e in trace if e["objective"] <= target)
+    proved, proof = next((k, e) for k, e in trace if e["gap"] <= ACCURACY)
+    return {
+        "passes": passes,
+        "seconds": entry["seconds"],
+        "proved_passes": proved,
+        "proved_seconds": proof["seconds"],
+    }
+
+
+def run_peer(name, pairs, loss, target, seconds):
+    counted = Counted(pairs, loss, target, seconds)
+    row = {}
+    try:
+        PEERS[name](counted)
+    except Enough:
+        pass
+    except Exception as error:
+        row["failed"] = f"{type(error).__name__}: {error}"[:200]
+    row["gradients"], row["products"] = counted.gradients, counted.products
+    row["passes"] = counted.gradients + HESSIAN_PASSES * counted.products
+    row["seconds"] = counted.reached or time.perf_counter() - counted.started
+    row["late"] = row["seconds"] >= seconds
+    row["reached"] = counted.reached is not None
+    row["excess"] = counted.best / (target / (1 + ACCURACY)) - 1
+    return row
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--largest", type=int, default=200, help="largest dimension (default 200)")
+    parser.add_argument("--seconds", type=float, default=120, help="time of a peer at d = 40 (default 120)")
+    options = parser.parse_args()
+    plan = [(40, case, list(PEERS)) for case in CASES]
+    plan += [(100, case, ["SciPy L-BFGS-B", "torch.optim.LBFGS"]) for case in CASES[2:]]
+    plan += [(200, CASES[2], ["SciPy L-BFGS-B"])]
+    rows = []
+    for d, (loss, side, load), peers in plan:
+        if d > options.largest:
+            continue
+        n = pairs_at_load(load, d)
+        pairs = gaussian_pairs(n, d, seed=0)
+        found = fit(pairs, loss, ridge=RIDGE, tol=ACCURACY / 10)
+        head = {"d": d, "n": n, "loss": repr(loss), "side": side, "nu": found.nu, "gap": found.gap}
+        target = found.objective * (1 + ACCURACY)
+        rows.append(head | {"peer": "assocmem", "reached": found.converged} | run_ours(found, loss, target))
+        print(rows[-1], flush=True)
+        for name in peers:
+            limit = options.seconds * (d / 40) ** 2
+            rows.append(head | {"peer": name} | run_peer(name, pairs, loss, target, limit))
+            print(rows[-1], flush=True)
+    write_results("fits", {"machine": machine(), "ridge": RIDGE, "accuracy": ACCURACY, "rows": rows})
+
+
+if __name__ == "__main__":
+    main()

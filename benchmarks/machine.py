@@ -1,0 +1,45 @@
+"""Which machine and which versions a table was measured with, and where tables are kept."""
+
+import json
+import platform
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+import psutil
+import torch
+
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = ("numpy", "scipy", "torch", "pytorch-minimize")
+
+
+def machine():
+    """Processor, cores used, memory, versions and the day."""
+    return {
+        "processor": _processor(),
+        "cores": torch.get_num_threads(),
+        "memory_gib": round(psutil.virtual_memory().total / 2**30),
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in PACKAGES},
+        "date": date.today().isoformat(),
+    }
+
+
+def _processor():
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def write_results(name, content):
+    """Write a table in one step."""
+    RESULTS.mkdir(exist_ok=True)
+    partial = RESULTS / f".{name}.part"
+    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    partial.replace(RESULTS / f"{name}.json")
+
+
+def read_results(name):
+    """Read a table."""
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))

@@ -1,0 +1,112 @@
+"""Write the benchmark page of the book from the stored tables.
+
+python benchmarks/page.py            benchmarks/results/*.json into book/benchmarks.md
+"""
+
+from pathlib import Path
+
+from machine import read_results
+
+PAGE = Path(__file__).resolve().parent.parent / "book" / "benchmarks.md"
+FLOOR, OURS = "two bare products", "assocmem"
+
+
+def page(passes, fits):
+    """Text of the page: the prose of ``page.md`` with the tables filled in."""
+    keys = dict.fromkeys((row["loss"], row["scale"]) for row in passes["rows"])
+    problems = dict.fromkeys((row["d"], row["n"], row["loss"], row["side"]) for row in fits["rows"])
+    text = (Path(__file__).parent / "page.md").read_text(encoding="utf-8")
+    for name, lines in {
+        "machines": [_machine(passes, "The passes"), _machine(fits, "The fits")],
+        "passes": [line for key in keys for line in _pass_table(key, passes["rows"])],
+        "error": [_power(max(row.get("error", 0) for row in passes["rows"]))],
+        "ridge": [_power(fits["ridge"])],
+        "accuracy": [_power(fits["accuracy"])],
+        "fits": [line for key in problems for line in _fit_table(key, fits["rows"])],
+    }.items():
+        text = text.replace(f"<<{name}>>", "\n".join(lines).strip())
+    return text
+
+
+def _machine(table, what):
+    m = table["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
+    return (
+        f"{what}: {m['processor']}, {m['cores']} cores, {m['memory_gib']} GiB, Python {m['python']}, "
+        f"{versions}, {m['date']}."
+    )
+
+
+def _pass_table(key, rows):
+    loss, scale = key
+    rows = [row for row in rows if (row["loss"], row["scale"]) == key]
+    sizes = list(dict.fromkeys((row["n"], row["d"]) for row in rows))
+    title = f"{loss.capitalize()}, {scale}" if loss == "tail average" else loss.capitalize()
+    yield f"### {title}"
+    yield ""
+    heads = "".join(f" $d = {d}$, $n = {n}$ | MiB |" for n, d in sizes)
+    yield f"| value and gradient |{heads}"
+    yield "|:--|" + "--:|--:|" * len(sizes)
+    for peer in dict.fromkeys(row["peer"] for row in rows):
+        cells = []
+        for n, d in sizes:
+            of_size = {r["peer"]: r for r in rows if (r["n"], r["d"]) == (n, d)}
+            row = of_size.get(peer)
+            if row is None or "failed" in row:
+                cells += ["failed" if row else "", ""]
+                continue
+            ratio = "" if peer == FLOOR else f" ({row['seconds'] / of_size[FLOOR]['seconds']:.1f}×)"
+            cells += [_seconds(row["seconds"]) + ratio, f"{row['mib']:.0f}"]
+        name = f"**{peer}**" if peer == OURS else peer
+        yield f"| {name} | " + " | ".join(cells) + " |"
+    yield ""
+
+
+def _fit_table(key, rows):
+    d, n, loss, side = key
+    rows = [row for row in rows if (row["d"], row["n"], row["loss"], row["side"]) == key]
+    name = "Cross-entropy" if loss.startswith("Cross") else "Tail average"
+    yield f"### {name}, {side}: $d = {d}$, $n = {n}$"
+    yield ""
+    yield f"$\\nu = {rows[0]['nu']:.4g}$ at the minimum."
+    yield ""
+    yield "| minimiser | gradients | Hessian products | passes | time | outcome |"
+    yield "|:--|--:|--:|--:|--:|:--|"
+    ours = next(row for row in rows if row["peer"] == OURS)
+    for row in rows:
+        counts = [row.get("gradients", row["passes"]), row.get("products") or "", f"{row['passes']:.0f}"]
+        cells = [*counts, _seconds(row["seconds"]), _outcome(row, ours)]
+        name = f"**{OURS}**" if row is ours else row["peer"]
+        yield f"| {name} | " + " | ".join(str(cell) for cell in cells) + " |"
+    yield ""
+
+
+def _outcome(row, ours):
+    if row is ours:
+        return f"proved after {row['proved_passes']} passes, {_seconds(row['proved_seconds'])}"
+    if row["reached"]:
+        passes, seconds = row["passes"] / ours["passes"], row["seconds"] / ours["seconds"]
+        return f"{passes:.1f} × the passes, {seconds:.1f} × the time"
+    why = f"failed ({row['failed']})" if "failed" in row else "out of time" if row["late"] else "gave up"
+    return f"{why}, {_power(row['excess'])} above the minimum"
+
+
+def _seconds(value):
+    if value < 1:
+        return f"{1e3 * value:.2g} ms" if value < 0.1 else f"{1e3 * value:.0f} ms"
+    return f"{value:.2g} s" if value < 10 else f"{value:.0f} s"
+
+
+def _power(value):
+    mantissa, exponent = f"{value:.0e}".split("e")
+    power = f"10^{{{int(exponent)}}}"
+    return f"${power}$" if mantissa == "1" else f"${mantissa} \\times {power}$"
+
+
+def main():
+    PAGE.write_text(page(read_results("passes"), read_results("fits")), encoding="utf-8")
+    print(f"wrote {PAGE.relative_to(Path.cwd()) if PAGE.is_relative_to(Path.cwd()) else PAGE}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Time and peak memory of one value and gradient: ours against its peers and against two bare products.
+
+    python benchmarks/passes.py            all of it, into benchmarks/results/passes.json
+
+Every measurement is a process of its own, so that its peak memory is its own; rounds are interleaved, so that
+a slow minute of the machine meets every peer.
+"""
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+import psutil
+import torch
+from machine import machine, write_results
+from peers import LOSSES, PEERS
+
+from assocmem.correlation import correlation_memory
+from assocmem.kernels import loss_pass
+from assocmem.model import gaussian_pairs
+
+SIZES = [(448, 40), (2800, 100), (11_200, 200)]
+SCALES = {"small norm": 1.0, "large norm": 100.0}
+ROUNDS, SECONDS = 3, 6
+
+
+def problem(n, d, nu):
+    """Pairs and the outer-product memory scaled to a norm ``nu d``, as on either side of the transition."""
+    pairs = gaussian_pairs(n, d, seed=0)
+    W = correlation_memory(pairs)
+    return pairs, W * (nu * d / W.norm())
+
+
+def measure(loss, peer, n, d, nu):
+    """Best time of one evaluation, memory on top of the data, and the distance of the gradient from ours."""
+    pairs, W = problem(n, d, nu)
+    reference = loss_pass(pairs, LOSSES[loss], W)
+    evaluate = PEERS[loss][peer](pairs, W, reference.mu)
+    # high-water mark of this process so far: the reference pass streams, so it is small
+    before = max(
+        psutil.Process().memory_info().rss, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    )
+    value, gradient = evaluate()
+    times, started = [], time.perf_counter()
+    while time.perf_counter() - started < SECONDS or len(times) < 2:
+        start = time.perf_counter()
+        evaluate()
+        times.append(time.perf_counter() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    result = {"seconds": min(times), "mib": max(0, peak - before) / 2**20}
+    if gradient is not None:
+        scale = reference.gradient.abs().max()
+        result["error"] = float((gradient - reference.gradient).abs().max() / scale)
+        result["value"] = value
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--one", nargs=5, metavar=("LOSS", "PEER", "N", "D", "NU"), help="one measurement")
+    parser.add_argument("--largest", type=int, default=SIZES[-1][1], help="largest dimension (default 200)")
+    options = parser.parse_args()
+    if options.one:
+        loss, peer, n, d, nu = options.one
+        print(json.dumps(measure(loss, peer, int(n), int(d), float(nu))))
+        return
+    rows = []
+    for n, d in SIZES:
+        if d > options.largest:
+            continue
+        for loss, scale in (("cross-entropy", "small norm"), *(("tail average", s) for s in SCALES)):
+            rounds = {peer: [] for peer in PEERS[loss]}
+            for _ in range(ROUNDS):
+                for peer, results in rounds.items():
+                    results.append(_in_a_process(loss, peer, n, d, SCALES[scale]))
+            for peer, results in rounds.items():
+                failed = [r["failed"] for r in results if "failed" in r]
+                row = {"n": n, "d": d, "loss": loss, "scale": scale, "peer": peer}
+                if failed:
+                    row["failed"] = failed[0]
+                else:
+                    row["seconds"] = statistics.median(r["seconds"] for r in results)
+                    row["spread"] = max(r["seconds"] for r in results) / min(r["seconds"] for r in results)
+                    row["mib"] = statistics.median(r["mib"] for r in results)
+                    row["error"] = max(r.get("error", 0.0) for r in results)
+                rows.append(row)
+                print(row, flush=True)
+    write_results("passes", {"machine": machine(), "rows": rows})
+
+
+def _in_a_process(loss, peer, n, d, nu):
+    command = [sys.executable, __file__, "--one", loss, peer, str(n), str(d), str(nu)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return json.loads(done.stdout.splitlines()[-1])
+    lines = done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"]
+    return {"failed": lines[-1][:200]}
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    main()

@@ -1,0 +1,70 @@
+"""What the benchmarks compare must be the same thing, and their page must show what was measured."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from assocmem.fit import fit
+from assocmem.kernels import loss_pass
+from assocmem.losses import CrossEntropy
+
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")  # torchmin
+FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    yield
+    for name in ("fits", "machine", "page", "passes", "peers"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("loss", ["cross-entropy", "tail average"])
+def test_peers_compute_the_same_value_and_gradient(loss):
+    peers, passes = importlib.import_module("peers"), importlib.import_module("passes")
+    pairs, W = passes.problem(30, 8, 2.0)
+    reference = loss_pass(pairs, peers.LOSSES[loss], W)
+    compared = 0
+    for name, prepare in peers.PEERS[loss].items():
+        if "compile" in name:
+            continue  # takes longer than the rest of the tests; `make bench` compares it
+        value, gradient = prepare(pairs, W, reference.mu)()
+        if gradient is None:
+            continue
+        compared += 1
+        assert value == pytest.approx(reference.loss, rel=1e-10), name
+        torch.testing.assert_close(gradient, reference.gradient, rtol=0, atol=1e-10)
+    assert compared >= 3
+
+
+def test_every_minimiser_reaches_the_target_that_our_gap_sets():
+    room = importlib.import_module("fits")
+    pairs, _ = importlib.import_module("passes").problem(30, 8, 1.0)
+    found = fit(pairs, CrossEntropy(), ridge=room.RIDGE, tol=1e-7)
+    target = found.objective * (1 + room.ACCURACY)
+    ours = room.run_ours(found, CrossEntropy(), target)
+    assert ours["passes"] <= ours["proved_passes"] <= found.passes
+    for name in room.PEERS:
+        row = room.run_peer(name, pairs, CrossEntropy(), target, 60)
+        assert row["reached"], name
+        assert row["excess"] <= room.ACCURACY
+
+
+def test_time_that_runs_out_is_reported():
+    room = importlib.import_module("fits")
+    pairs, _ = importlib.import_module("passes").problem(30, 8, 1.0)
+    row = room.run_peer("SciPy L-BFGS-B", pairs, CrossEntropy(), 1e-12, 0.05)
+    assert not row["reached"]
+    assert row["late"]
+    assert row["excess"] > 1
+
+
+def test_the_page_shows_the_stored_tables():
+    page, machine = importlib.import_module("page"), importlib.import_module("machine")
+    text = page.page(machine.read_results("passes"), machine.read_results("fits"))
+    assert page.PAGE.read_text(encoding="utf-8") == text
+    assert "<<" not in text
