@@ -11,7 +11,9 @@ from assocmem.fit import fit
 from assocmem.kernels import loss_pass
 from assocmem.losses import CrossEntropy
 
-pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")  # torchmin
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:`torch.jit.script` is deprecated:DeprecationWarning"
+)  # torchmin
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 
 

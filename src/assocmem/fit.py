@@ -10,8 +10,10 @@ The solver is L-BFGS in the metric of a model Hessian. Each margin is nearly lin
     c I + sum_i (b_i / n) vec(g_i v_i') vec(g_i v_i')',     b_i = a_i (1 - a_i),
 
 whose inverse costs one n x n Cholesky factor and then ``O(n d^2 + n^2)`` a product, little beside a pass.
-The identity part c is the ridge plus the mean curvature of the aggregates. For small d the exact Hessian
-takes its place. Ridge and smoothing start large and go down in stages, each warm-started, since the
+The identity part c is the ridge plus the mean curvature of the aggregates, less in the direction of W itself,
+since a tail average scales with W. For small d the exact Hessian takes its place. The first step of a line
+search minimises the logistic loss of margins that are linear in W, which costs no pass and spares the many
+halvings of a Newton step into an exponential. Ridge and smoothing start large and go down in stages, each warm-started, since the
 small-ridge problem is stiff and, for small d, nearly non-smooth.
 """
 
@@ -67,7 +69,8 @@ class Fit:
 
 
 MEMORY = 30  # L-BFGS pairs kept
-METRIC_KEYS = 16_000  # at most this many rank-one terms in the metric; without them all it is a poor one
+METRIC_KEYS = 16_000  # rank-one terms in the metric at most; it is a poor one without them all
+ALONG_W = 0.95  # share of the aggregates' mean curvature that is taken off along W
 LONGEST_STEP = 4.0  # in multiples of the metric's step
 LEAVE_NEWTON, LEAVE = 1e-4, 1e-3  # relative decrease still expected when a stage before the last is left
 NEWTON_DIMENSION = 40  # up to here the dense Hessian is affordable
@@ -365,7 +368,9 @@ def _metric(pairs, point, ridge):
     keys = torch.topk(b, min(n, METRIC_KEYS)).indices
     g, V = point.done.features, pairs.V
     traces = b * torch.linalg.vector_norm(g, dim=0) ** 2 * torch.linalg.vector_norm(V, dim=0) ** 2
-    c += float(traces.sum() - traces[keys].sum()) / (n * d**2)  # the terms left out, spread over all directions
+    c += float(traces.sum() - traces[keys].sum()) / (
+        n * d**2
+    )  # the terms left out, spread over all directions
     g, V = g[:, keys], V[:, keys]
     kernel = (g.T @ g).mul_(V.T @ V)
     kernel.diagonal().add_(c * n / b[keys])
@@ -376,7 +381,26 @@ def _metric(pairs, point, ridge):
         weights = torch.cholesky_solve(response[:, None], factor)[:, 0]
         return (X - (g * weights) @ V.T) / c
 
-    return inverse
+    return _softer_along(point.W, ALONG_W * (c - ridge / d**2), inverse)
+
+
+def _softer_along(W, excess, inverse):
+    """Inverse of a model Hessian less ``excess`` in the direction of W.
+
+    Scaling a memory scales its tail averages, so the aggregates curve along W almost not at all.
+    """
+    length = float(W.norm())
+    if length == 0:
+        return inverse
+    w = W / length
+    response = inverse(w)
+    share = excess / (1 - excess * float((w * response).sum()))
+
+    def softened(X):
+        Y = inverse(X)
+        return Y + share * float((w * Y).sum()) * response
+
+    return softened
 
 
 def _newton(pairs, point, loss, ridge):
