@@ -13,8 +13,8 @@ whose inverse costs one n x n Cholesky factor and then ``O(n d^2 + n^2)`` a prod
 The identity part c is the ridge plus the mean curvature of the aggregates, less in the direction of W itself,
 since a tail average scales with W. For small d the exact Hessian takes its place. The first step of a line
 search minimises the logistic loss of margins that are linear in W, which costs no pass and spares the many
-halvings of a Newton step into an exponential. Ridge and smoothing start large and go down in stages, each warm-started, since the
-small-ridge problem is stiff and, for small d, nearly non-smooth.
+halvings of a Newton step into an exponential. Ridge and smoothing start large and go down in stages, each
+warm-started, since the small-ridge problem is stiff and, for small d, nearly non-smooth.
 """
 
 import math

@@ -92,7 +92,8 @@ def smoothed_threshold(x, r, beta):
 def smoothed_gradient(x, r, beta):
     """Gradient ``q / k`` of the smoothed tail average (Lemma ``tail-derivatives``).
 
-    ``q = sigmoid(beta (x - mu))``; nonnegative, and sums to one. Parameters and errors as for `smoothed_tail_average`.
+    ``q = sigmoid(beta (x - mu))``; nonnegative, and sums to one. Parameters and errors as for
+    `smoothed_tail_average`.
     """
     x = _entries(x)
     mu = np.asarray(smoothed_threshold(x, r, beta))
@@ -102,7 +103,7 @@ def smoothed_gradient(x, r, beta):
 def smoothed_hessian(x, r, beta):
     """Hessian ``diag(C) - C C' / sum(C)`` of the smoothed tail average, ``C = beta q (1 - q) / k``.
 
-    The second term comes from the threshold that moves along; shape (..., m, m).
+    Shape (..., m, m); the second term comes from the threshold that moves along.
     """
     x = _entries(x)
     k = tail_count(r, x.shape[-1])
