@@ -94,7 +94,7 @@ def autograd_tail(pairs, W, mu):
 
 
 def autograd_tail_with_search(pairs, W, mu):
-    """The same, the thresholds found first by 60 bisections of the full score matrix."""
+    """The same, the thresholds found first by 50 bisections of the full score matrix."""
     k = tail_count(TAIL.r, pairs.n - 1)
 
     def value(M):
@@ -103,7 +103,7 @@ def autograd_tail_with_search(pairs, W, mu):
             x = S.clone().fill_diagonal_(-torch.inf)
             reach = 40 / TAIL.beta
             low, high = S.amin(dim=0) - reach, x.amax(dim=0) + reach
-            for _ in range(60):
+            for _ in range(50):
                 middle = 0.5 * (low + high)
                 above = torch.sigmoid(TAIL.beta * (x - middle)).sum(dim=0) > k
                 low, high = torch.where(above, middle, low), torch.where(above, high, middle)

@@ -14,7 +14,8 @@ The identity part c is the ridge plus the mean curvature of the aggregates, less
 since a tail average scales with W. For small d the exact Hessian takes its place. The first step of a line
 search minimises the logistic loss of margins that are linear in W, which costs no pass and spares the many
 halvings of a Newton step into an exponential. Ridge and smoothing start large and go down in stages, each
-warm-started, since the small-ridge problem is stiff and, for small d, nearly non-smooth.
+warm-started, since the small-ridge problem is stiff and, for small d, nearly non-smooth; unless the ridge
+turns out to cost next to nothing, as above the transition.
 """
 
 import math
@@ -74,6 +75,8 @@ ALONG_W = 0.95  # share of the aggregates' mean curvature that is taken off alon
 LONGEST_STEP = 4.0  # in multiples of the metric's step
 LEAVE_NEWTON, LEAVE = 1e-4, 1e-3  # relative decrease still expected when a stage before the last is left
 NEWTON_DIMENSION = 40  # up to here the dense Hessian is affordable
+EASY = 0.004  # share of the ridge in the objective below which a problem is not stiff
+PROBE = 60  # steps in which a problem that looks easy has to be solved
 CHECKPOINT_SECONDS = 30
 
 
@@ -136,14 +139,22 @@ def _through_stages(run, loss, ridge, tol, W0):
     stages = _stages(loss, ridge) if W0 is None else [(loss, ridge)]
     W = pairs.U.new_zeros(pairs.d, pairs.d) if W0 is None else W0.double()
     W, stages = run.resume(W, stages)
+    easy, probes = None, 1
     try:
-        for k, stage in enumerate(stages):
-            run.stages_left = stages[k:]
+        while True:
+            run.stages_left, stage, last = stages, stages[0], len(stages) == 1
             point = run.visit(W, *stage)
-            point = _descend(run, point, *stage, tol, last=k == len(stages) - 1)
-            W = point.W
-            if run.exhausted:
+            easy = _is_easy(point, stage[1]) if easy is None else easy
+            point = _descend(run, point, *stage, tol, easy=easy, last=last)
+            W, easy = point.W, not last and _is_easy(point, stage[1])
+            if easy and probes:
+                probes, stage, easy = 0, stages[-1], False
+                point = _descend(run, run.visit(W, *stage), *stage, tol, easy=True, last=True, steps=PROBE)
+                last = point.gap <= tol * point.objective
+            if last or run.exhausted:
+                W = point.W
                 break
+            stages = stages[1:]
         if stage != (loss, ridge):
             point = run.visit(W, loss, ridge)
     finally:
@@ -154,17 +165,25 @@ def _through_stages(run, loss, ridge, tol, W0):
     )
 
 
+def _is_easy(point, ridge):
+    """Whether the ridge costs next to nothing: the loss cannot vanish then, and no stiffness lies ahead."""
+    d = len(point.W)
+    return ridge / (2 * d**2) * float((point.W * point.W).sum()) < EASY * point.objective
+
+
 def _stages(loss, ridge):
-    """Problems of growing stiffness: ridge down to its value by tens, then beta up to its value by twos."""
+    """Problems of growing stiffness: ridge down to its value by tens, then beta up to its value by twos.
+
+    The first has the final beta already: where it turns out to be easy, all others but the last are skipped.
+    """
     count = max(0, math.ceil(math.log10(0.1 / ridge) - 1e-9))
     ridges = [ridge * 10.0**k for k in range(count, -1, -1)]
-    if not isinstance(loss, TailAverage):
+    smooth = min(getattr(loss, "beta", 1.0), 1.0)
+    if not isinstance(loss, TailAverage) or smooth == loss.beta or count == 0:
         return [(loss, r) for r in ridges]
-    smooth = min(loss.beta, 1.0)
     betas = [smooth * 2.0**k for k in range(1, math.ceil(math.log(loss.beta / smooth, 2) - 1e-9))]
-    stages = [(replace(loss, beta=smooth), r) for r in ridges]
-    stages += [(replace(loss, beta=beta), ridge) for beta in betas]
-    return stages + ([(loss, ridge)] if smooth < loss.beta else [])
+    stages = [(loss, ridges[0]), *((replace(loss, beta=smooth), r) for r in ridges[1:])]
+    return [*stages, *((replace(loss, beta=beta), ridge) for beta in betas), (loss, ridge)]
 
 
 @dataclass(frozen=True)
@@ -260,23 +279,26 @@ def _seconds_left(trace, tol):
 # --- descent -----------------------------------------------------------------------------------------------
 
 
-def _descend(run, point, loss, ridge, tol, *, last):
+def _descend(run, point, loss, ridge, tol, *, easy, last, steps=None):
     """L-BFGS from a point until the relative gap is at most ``tol`` or the passes are used up.
 
     A stage before the last is left as soon as the metric promises little further decrease; that is no proof,
     and none is needed there. With the exact Hessian as the metric it is Newton's method.
     """
     pairs = run.pairs
-    exact = pairs.d <= NEWTON_DIMENSION
+    exact = pairs.d <= NEWTON_DIMENSION and not easy
     period = 1 if exact else max(3, math.ceil((min(pairs.n, METRIC_KEYS) / 3 + 2 * pairs.d) / (2 * pairs.d)))
-    leave = LEAVE_NEWTON if exact else LEAVE
+    leave = LEAVE_NEWTON if exact or easy else LEAVE
     history, metric, stuck = deque(maxlen=0 if exact else MEMORY), None, False
     run.latest = point.W
-    for step in range(run.max_passes):
+    for step in range(steps or run.max_passes):
         if point.gap <= tol * point.objective or run.exhausted:
             break
         if step % period == 0 or stuck:
-            metric = _newton(pairs, point, loss, ridge) if exact else _metric(pairs, point, ridge)
+            if exact:
+                metric = _newton(pairs, point, loss, ridge)
+            else:
+                metric = _metric(pairs, point, ridge, 0 if easy else METRIC_KEYS)
         plain = metric(point.gradient)
         decrease = 0.5 * float((point.gradient * plain).sum())
         if decrease <= (1e-17 if last else leave) * point.objective:
@@ -353,24 +375,21 @@ def _first_step(pairs, point, direction, slope, ridge):
     return step
 
 
-def _identity_part(pairs, point, ridge):
-    """Curvature that all directions share: the ridge, and the mean of the aggregates' traces."""
-    a = torch.sigmoid(-point.done.margins)
-    return (ridge + float((a * point.done.curvature).mean())) / pairs.d**2
+def _metric(pairs, point, ridge, most):
+    """Inverse of the model Hessian at a point, as a function of a matrix (Woodbury's identity).
 
-
-def _metric(pairs, point, ridge):
-    """Inverse of the model Hessian at a point, as a function of a matrix (Woodbury's identity)."""
+    The ``most`` largest rank-one terms are kept; the others are spread over all directions.
+    """
     d, n = pairs.d, pairs.n
     a = torch.sigmoid(-point.done.margins)
     b = (a * (1 - a)).clamp(min=1e-200)
-    c = _identity_part(pairs, point, ridge)
-    keys = torch.topk(b, min(n, METRIC_KEYS)).indices
+    shared = (ridge + float((a * point.done.curvature).mean())) / d**2
+    keys = torch.topk(b, min(n, most)).indices
     g, V = point.done.features, pairs.V
     traces = b * torch.linalg.vector_norm(g, dim=0) ** 2 * torch.linalg.vector_norm(V, dim=0) ** 2
-    c += float(traces.sum() - traces[keys].sum()) / (
-        n * d**2
-    )  # the terms left out, spread over all directions
+    c = shared + float(traces.sum() - traces[keys].sum()) / (n * d**2)
+    if not len(keys):
+        return lambda X: X / c
     g, V = g[:, keys], V[:, keys]
     kernel = (g.T @ g).mul_(V.T @ V)
     kernel.diagonal().add_(c * n / b[keys])
@@ -381,7 +400,7 @@ def _metric(pairs, point, ridge):
         weights = torch.cholesky_solve(response[:, None], factor)[:, 0]
         return (X - (g * weights) @ V.T) / c
 
-    return _softer_along(point.W, ALONG_W * (c - ridge / d**2), inverse)
+    return _softer_along(point.W, ALONG_W * (shared - ridge / d**2), inverse)
 
 
 def _softer_along(W, excess, inverse):
