@@ -16,7 +16,7 @@ test: $(READY)            ## ruff and pytest
 check: $(READY)           ## look at the built book with a browser
 	@$(BIN)/python -m pytest -m site tests/site
 
-bench: $(READY)           ## measure the engine against its peers (an hour) and rewrite the page
+bench: $(READY)           ## measure the engine against its peers (half an hour) and rewrite the page
 	@$(BIN)/python benchmarks/passes.py
 	@$(BIN)/python benchmarks/fits.py
 	@$(BIN)/python benchmarks/page.py

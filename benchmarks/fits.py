@@ -185,7 +185,9 @@ def run_peer(name, pairs, loss, target, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--largest", type=int, default=200, help="largest dimension (default 200)")
+    parser.add_argument(
+        "--largest", type=int, default=100, help="largest dimension (default 100; 200 takes long)"
+    )
     parser.add_argument(
         "--seconds", type=float, default=30, help="time of a peer at d = 40 (default 30); grows as d^2"
     )

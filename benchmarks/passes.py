@@ -2,14 +2,13 @@
 
     python benchmarks/passes.py            all of it, into benchmarks/results/passes.json
 
-Every measurement is a process of its own, so that its peak memory is its own; rounds are interleaved, so that
-a slow minute of the machine meets every peer.
+Every measurement is a process of its own, so that its peak memory is its own, and takes the best of what fits
+into two seconds after one evaluation to warm up.
 """
 
 import argparse
 import json
 import resource
-import statistics
 import subprocess
 import sys
 import time
@@ -25,7 +24,7 @@ from assocmem.model import gaussian_pairs
 
 SIZES = [(2800, 100), (11_200, 200)]
 SCALES = {"small norm": 1.0, "large norm": 100.0}
-ROUNDS, SECONDS = 2, 2
+SECONDS = 2
 
 
 def problem(n, d, nu):
@@ -73,22 +72,10 @@ def main():
         if d > options.largest:
             continue
         for loss, scale in (("cross-entropy", "small norm"), *(("tail average", s) for s in SCALES)):
-            rounds = {peer: [] for peer in PEERS[loss]}
-            for _ in range(ROUNDS):
-                for peer, results in rounds.items():
-                    results.append(_in_a_process(loss, peer, n, d, SCALES[scale]))
-            for peer, results in rounds.items():
-                failed = [r["failed"] for r in results if "failed" in r]
+            for peer in PEERS[loss]:
                 row = {"n": n, "d": d, "loss": loss, "scale": scale, "peer": peer}
-                if failed:
-                    row["failed"] = failed[0]
-                else:
-                    row["seconds"] = statistics.median(r["seconds"] for r in results)
-                    row["spread"] = max(r["seconds"] for r in results) / min(r["seconds"] for r in results)
-                    row["mib"] = statistics.median(r["mib"] for r in results)
-                    row["error"] = max(r.get("error", 0.0) for r in results)
-                rows.append(row)
-                print(row, flush=True)
+                rows.append(row | _in_a_process(loss, peer, n, d, SCALES[scale]))
+                print(rows[-1], flush=True)
     write_results("passes", {"machine": machine(), "rows": rows})
 
 

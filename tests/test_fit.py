@@ -9,6 +9,7 @@ import torch
 from scipy.optimize import minimize
 
 from assocmem import fit as room
+from assocmem import progress
 from assocmem.fit import fit
 from assocmem.kernels import loss_pass
 from assocmem.losses import CrossEntropy, TailAverage
@@ -97,6 +98,34 @@ def test_both_phases_of_the_tail_average():
     assert below.loss < 0.01
     assert above.loss > 0.3
     assert below.nu > 20 * above.nu
+    # above the transition nothing is gained by going through stages
+    assert len({(entry["ridge"], entry["beta"]) for entry in above.trace}) == 2
+    assert above.passes < below.passes / 2
+
+
+def test_a_problem_that_only_looks_easy_is_solved_through_its_stages(monkeypatch):
+    pairs, loss = gaussian_pairs(90, 24, seed=1), TailAverage(0.15, 30.0)
+    monkeypatch.setattr(room, "EASY", math.inf)
+    monkeypatch.setattr(room, "PROBE", 5)
+    found = fit(pairs, loss, ridge=1e-6)
+    assert found.converged
+    assert {entry["beta"] for entry in found.trace} >= {1.0, 2.0, 4.0, 8.0, 16.0, 30.0}
+
+
+def test_pairs_that_do_not_fit_into_memory_are_refused(monkeypatch):
+    monkeypatch.setattr("assocmem.limits.available_bytes", lambda: 2**28)
+    with pytest.raises(ValueError, match=r"pairs = .*must be fewer, since n = 30 needs about .* GiB"):
+        fit(gaussian_pairs(30, 6, seed=1), CrossEntropy(), ridge=1e-2)
+
+
+def test_a_watched_fit_says_how_it_stands(monkeypatch, tmp_path):
+    terminal = tmp_path / "terminal"
+    monkeypatch.setenv(progress.TERMINAL, str(terminal))
+    monkeypatch.setattr(progress, "DELAY", 0)
+    monkeypatch.setattr("tqdm.tqdm.monitor_interval", 0)
+    fit(gaussian_pairs(40, 8, seed=1), CrossEntropy(), ridge=1e-3)
+    assert "fit: gap" in terminal.read_text()
+    assert "s left" in terminal.read_text()
 
 
 def test_a_warm_start_takes_fewer_passes_to_the_same_minimum():

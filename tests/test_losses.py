@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assocmem import kernels
-from assocmem.kernels import hessian_pass, joint_pass, loss_pass
+from assocmem.kernels import dense_hessian, hessian_pass, joint_pass, loss_pass
 from assocmem.losses import CrossEntropy, TailAverage, tail_threshold
 from assocmem.model import gaussian_pairs, retrieval_margins, tail_count
 
@@ -72,6 +72,23 @@ def test_value_gradient_and_hessian_product_against_autograd(loss, n, d, monkeyp
     assert relative(hessian_pass(pairs, loss, W, D), product) < 1e-10
 
 
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_dense_hessian_is_the_product_with_every_direction(loss):
+    pairs, W, D = problem(30, 5, min(2.0, 9 / getattr(loss, "beta", 1)))
+    product = (dense_hessian(pairs, loss, W) @ D.reshape(-1)).reshape(5, 5)
+    assert relative(product, hessian_pass(pairs, loss, W, D)) < 1e-12
+
+
+def test_dense_hessian_with_the_thresholds_held_is_that_of_the_joint_form():
+    """Definition 2."""
+    loss = TailAverage(0.3, 3.0)
+    pairs, W, D = problem(30, 5, 1.0)
+    mu = loss_pass(pairs, loss, W).mu
+    high, low = (joint_pass(pairs, loss, W + t * D, mu)[1] for t in (1e-5, -1e-5))
+    product = dense_hessian(pairs, loss, W, profiled=False) @ D.reshape(-1)
+    assert relative(product.reshape(5, 5), (high - low) / 2e-5) < 1e-7
+
+
 @pytest.mark.parametrize("loss", LOSSES[1:], ids=str)
 def test_joint_form_against_autograd_and_its_minimum_over_the_thresholds(loss):
     pairs, W, _ = problem(40, 7, min(2.0, 9 / loss.beta))
@@ -133,6 +150,31 @@ def test_threshold_equation_is_solved(seed, r, beta, scale):
         mu, q = tail_threshold(x, start, start.abs() * 1e-2, k, 59, beta)
         assert torch.allclose(q.sum(0), torch.full((4,), k, dtype=torch.float64), rtol=1e-11)
         assert torch.allclose(q, torch.sigmoid(beta * (x - mu)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("law", ["normal", "heavy tails", "two clusters", "ties"])
+def test_a_search_among_few_scores_gives_what_the_full_search_gives(law, dtype):
+    """The short cut where scores lie far apart; laws that deceive its guess must fall back."""
+    generator = torch.Generator().manual_seed(3)
+    x = 100 * torch.randn(1500, 6, dtype=torch.float64, generator=generator)
+    if law == "heavy tails":
+        x = x**3 / 1e4
+    elif law == "two clusters":
+        x = torch.where(x > 100, x + 400, x)
+    elif law == "ties":
+        x = 40 * torch.round(x / 40)
+    x = x.to(dtype)
+    x[7] = -torch.inf
+    k = tail_count(0.15, 1499)
+    c, mu = TailAverage(0.15, 30.0).aggregate(T := x.clone())
+    start = torch.zeros_like(mu)
+    exact, q = tail_threshold(x, start, start + 100, k, 1499, 30.0)
+    rough = dtype == torch.float32
+    torch.testing.assert_close(T, q / k, rtol=0, atol=1e-5 if rough else 1e-12)
+    value = exact + torch.nn.functional.softplus(x - exact, beta=30, threshold=60).sum(0) / k
+    torch.testing.assert_close(c, value, rtol=1e-5 if rough else 1e-12, atol=0)
+    assert torch.allclose(T.sum(0), torch.ones(6, dtype=dtype), rtol=1e-4 if rough else 1e-11)
 
 
 @given(st.integers(0, 99), st.floats(0.05, 0.95), st.floats(0.1, 50))

@@ -18,6 +18,7 @@ def test_table_prints_for_readers_and_terminals():
         "| 200 | 3.00 |",
     ]
     assert repr(table).splitlines() == ["$n$  value", " 10   0.12", "200   3.00"]
+    assert Table({"a": [1.0], "b": [2.0]}, ".1f").rows == [["1.0", "2.0"]]
 
 
 def test_wilson_interval_is_the_closed_form():

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import torch
 
-from assocmem.kernels import loss_pass
+from assocmem.kernels import dense_hessian, loss_pass
 from assocmem.limits import memory_shortage, require, require_integer
 from assocmem.losses import TailAverage
 from assocmem.model import peak_bytes, require_memory_matrix
@@ -424,19 +424,8 @@ def _softer_along(W, excess, inverse):
 
 def _newton(pairs, point, loss, ridge):
     """Inverse of the exact Hessian at a point, as a function of a matrix (dense Cholesky, for small d)."""
-    U, V, d, n = pairs.U, pairs.V, pairs.d, pairs.n
-    S = U.T @ (point.W @ V)
-    S.fill_diagonal_(-torch.inf)
-    loss.aggregate(S)
-    C = loss.curvature(S)
-    a = torch.sigmoid(-point.done.margins)
-    g, pulled = point.done.features, U @ C
-    total = C.sum(dim=0).clamp(min=torch.finfo(C.dtype).tiny)
-    squares = (U[:, None, :] * U[None, :, :]).reshape(d * d, n)
-    inner = (squares @ C).reshape(d, d, n) - pulled[:, None, :] * pulled[None, :, :] / total
-    left = a * inner + a * (1 - a) * g[:, None, :] * g[None, :, :]
-    right = (V[:, None, :] * V[None, :, :]).reshape(d * d, n)
-    H = (left.reshape(d * d, n) @ right.T / n).reshape(d, d, d, d).permute(0, 2, 1, 3).reshape(d * d, d * d)
+    d = pairs.d
+    H = dense_hessian(pairs, loss, point.W)
     H.diagonal().add_(ridge / d**2)
     factor = torch.linalg.cholesky(H)
     return lambda X: torch.cholesky_solve(X.reshape(-1, 1), factor).reshape(d, d)

@@ -149,6 +149,42 @@ def hessian_pass(pairs, loss, W, D):
     return product.div_(pairs.n)
 
 
+def dense_hessian(pairs, loss, W, *, profiled=True):
+    """Hessian of the mean loss as a matrix, for small d: ``2 n d^4`` operations.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : CrossEntropy or TailAverage
+    W : Tensor, shape (d, d)
+    profiled : bool
+        Whether the thresholds move along with W, as in `loss_pass`, or stay where they are (Definition 2).
+
+    Returns
+    -------
+    Tensor, shape (d^2, d^2)
+        Acts on ``W.reshape(-1)``.
+    """
+    require_memory_matrix(pairs, W)
+    U, V, d, n = pairs.U, pairs.V, pairs.d, pairs.n
+    _, T, signal = _competitors(pairs, W, slice(0, n))
+    c, _ = loss.aggregate(T)
+    a = torch.sigmoid(c - signal)
+    C, g = loss.curvature(T), U - U @ T
+    inner = (_squares(U) @ C).reshape(d, d, n)
+    if profiled:
+        pulled, total = U @ C, C.sum(dim=0).clamp(min=torch.finfo(C.dtype).tiny)
+        inner -= pulled[:, None, :] * pulled[None, :, :] / total
+    left = a * inner + a * (1 - a) * g[:, None, :] * g[None, :, :]
+    H = left.reshape(d * d, n) @ _squares(V).T / n
+    return H.reshape(d, d, d, d).permute(0, 2, 1, 3).reshape(d * d, d * d)
+
+
+def _squares(X):
+    """Outer product of each column with itself, shape (d^2, n)."""
+    return (X[:, None, :] * X[None, :, :]).reshape(-1, X.shape[1])
+
+
 def _blocks(pairs):
     """Slices of keys for each of which the two matrix products are done at once."""
     return column_slices(pairs.n, block_columns(pairs.n, pairs.V.element_size(), pairs.V.device))

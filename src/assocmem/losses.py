@@ -169,7 +169,7 @@ def tail_threshold(x, mu, doubt, k, m, beta):
     stride = doubt.clamp(min=4 / beta)
     step, halve = 16 * stride, False
     over, under = m - k, k  # misses at the ends of the bracket
-    settled = torch.zeros_like(few)
+    settled = newtonian = torch.zeros_like(few)
     q, centre = torch.empty_like(x), mu
     exponentials = torch.sub(mu, x).mul_(beta).exp_()
     while True:
@@ -191,9 +191,10 @@ def tail_threshold(x, mu, doubt, k, m, beta):
         newton = mu + sign * torch.log(part / wanted) * part / slope
         moved = (newton - mu).abs()
         good = (newton > low) & (newton < high) & (moved <= 0.5 * step)
-        # the error of a Newton step is quadratic, with a factor that the last two steps tell
-        exact = (beta * moved) ** 3 <= 5000 * epsilon * (beta * step) ** 2
-        exact &= (beta * step <= 0.1) | (beta * moved <= 0.1 * epsilon**0.5)
+        # the error of a Newton step is quadratic, with a factor that two of them in a row tell
+        known = newtonian & (beta * step <= 0.1)
+        known &= (beta * moved) ** 3 <= 5000 * epsilon * (beta * step) ** 2
+        exact = known | (beta * moved <= 0.1 * epsilon**0.5)
         # else divide the bracket, in the middle every other time, or widen the search on its open side
         closed, halve = torch.isfinite(high - low), not halve
         inside = low + (high - low) * (0.5 if halve else (over / (over + under)).clamp(0.05, 0.95))
@@ -204,6 +205,7 @@ def tail_threshold(x, mu, doubt, k, m, beta):
         stride = 2 * torch.maximum(stride, step)
         mu = torch.where(settled, mu, following)
         settled |= good & exact
+        newtonian = good
 
 
 def _tail(x, guess, doubt, k, m, beta):
@@ -230,7 +232,7 @@ def _tail_of_few(x, k, beta, guess, doubt, width):
     """
     low, high = guess - width, guess + width
     above, count, beyond, places = _by_parts(_near, x, low, high)
-    inner = k - above
+    inner = (k - above).to(x.dtype)
     if not bool(((inner > 0) & (inner < count)).all()):
         return None
     column = torch.repeat_interleave(count)

@@ -111,9 +111,9 @@ class Table:
         columns : dict
             Heading (may hold ``$...$``) to sequence of entries.
         formats : dict or str
-            Format of the numbers, one for each heading where it differs from ``.4g``.
+            Format of the numbers: one for all, or one for each heading where it differs from ``.4g``.
         """
-        formats = formats or {}
+        formats = dict.fromkeys(columns, formats or ".4g") if isinstance(formats, str) else formats
         self.head = list(columns)
         cells = [[_cell(x, formats.get(name, ".4g")) for x in values] for name, values in columns.items()]
         self.rows = [list(row) for row in zip(*cells, strict=True)]

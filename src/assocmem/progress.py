@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from tqdm import tqdm
 
 TERMINAL = "ASSOCMEM_TERMINAL"
+DELAY = 2  # seconds before a status line appears
 
 
 def progress(items, label):
@@ -28,7 +29,7 @@ def progress(items, label):
 
 @contextmanager
 def status_line():
-    """A line that says how things stand, where somebody watches; from the third second on.
+    """A line that says how things stand, where somebody watches; short work does not show it.
 
     Yields
     ------
@@ -39,7 +40,7 @@ def status_line():
         if terminal is None:
             yield lambda text: None
             return
-        with tqdm(bar_format="{desc}", file=terminal, leave=False, delay=2) as line:
+        with tqdm(bar_format="{desc}", file=terminal, leave=False, delay=DELAY) as line:
             yield line.set_description_str
 
 
