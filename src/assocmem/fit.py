@@ -139,16 +139,14 @@ def _through_stages(run, loss, ridge, tol, W0):
     stages = _stages(loss, ridge) if W0 is None else [(loss, ridge)]
     W = pairs.U.new_zeros(pairs.d, pairs.d) if W0 is None else W0.double()
     W, stages = run.resume(W, stages)
-    easy, probes = None, 1
+    easy, probed = W0 is None and run.passes == 0, False
     try:
         while True:
             run.stages_left, stage, last = stages, stages[0], len(stages) == 1
-            point = run.visit(W, *stage)
-            easy = _is_easy(point, stage[1]) if easy is None else easy
-            point = _descend(run, point, *stage, tol, easy=easy, last=last)
-            W, easy = point.W, not last and _is_easy(point, stage[1])
-            if easy and probes:
-                probes, stage, easy = 0, stages[-1], False
+            point = _descend(run, run.visit(W, *stage), *stage, tol, easy=easy, last=last)
+            W, easy = point.W, not last and not probed and _is_easy(point, stage[1])
+            if easy:
+                probed, stage, easy = True, stages[-1], False
                 point = _descend(run, run.visit(W, *stage), *stage, tol, easy=True, last=True, steps=PROBE)
                 last = point.gap <= tol * point.objective
             if last or run.exhausted:
