@@ -35,11 +35,12 @@ def problem(n, d, nu):
 
 
 def measure(loss, peer, n, d, nu):
-    """Best time of one evaluation, memory on top of the data, and the distance of the gradient from ours."""
+    """Best time of one evaluation, memory beyond one of our passes, distance of the gradient from ours."""
     pairs, W = problem(n, d, nu)
-    given = loss_pass(pairs, LOSSES[loss], W).mu if "given" in peer else pairs.V.new_zeros(n)
-    evaluate = PEERS[loss][peer](pairs, W, given)
-    before = psutil.Process().memory_info().rss
+    reference = loss_pass(pairs, LOSSES[loss], W)
+    evaluate = PEERS[loss][peer](pairs, W, reference.mu)
+    resident, highest = psutil.Process().memory_info().rss, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = max(resident, highest * 1024)
     value, gradient = evaluate()
     times, started = [], time.perf_counter()
     while time.perf_counter() - started < SECONDS or not times:
@@ -49,7 +50,6 @@ def measure(loss, peer, n, d, nu):
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     result = {"seconds": min(times), "mib": max(0, peak - before) / 2**20}
     if gradient is not None:
-        reference = loss_pass(pairs, LOSSES[loss], W)
         scale = reference.gradient.abs().max()
         result["error"] = float((gradient - reference.gradient).abs().max() / scale)
         result["value"] = value
