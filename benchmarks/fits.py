@@ -15,17 +15,17 @@ import numpy as np
 import torch
 import torchmin
 from machine import machine, write_results
+from peers import TAIL
 from scipy.optimize import minimize
 from torch.nn import functional
 
 from assocmem.fit import fit
 from assocmem.kernels import hessian_pass, loss_pass
-from assocmem.losses import CrossEntropy, TailAverage
+from assocmem.losses import CrossEntropy
 from assocmem.model import gaussian_pairs, pairs_at_load, tail_count
 
 ACCURACY = 1e-6
 RIDGE = 1e-7
-TAIL = TailAverage(r=0.15, beta=30.0)
 HESSIAN_PASSES = 1.5  # a Hessian product does 6 n^2 d operations where a gradient does 4
 
 
