@@ -10,7 +10,7 @@ import psutil
 import torch
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("numpy", "scipy", "torch", "pytorch-minimize")
+PACKAGES = ("numpy", "scipy", "numba", "torch", "pytorch-minimize")
 
 
 def machine():

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from assocmem.kernels import loss_pass
+from assocmem.kernels import joint_pass, loss_pass
 from assocmem.losses import CrossEntropy, TailAverage
 from assocmem.model import block_columns, column_slices, tail_count
 
@@ -18,12 +18,13 @@ LOSSES = {"cross-entropy": CrossEntropy(), "tail average": TAIL}
 
 def bare_products(pairs, W, mu):
     """Scores and pull-back by blocks, and nothing in between: the floor. It returns no gradient."""
+    step = block_columns(pairs.n)
 
     def evaluate():
-        pulled = torch.zeros_like(W)
-        for columns in column_slices(pairs.n, block_columns(pairs.n)):
+        pulled, space = torch.zeros_like(W), W.new_empty(step, pairs.n)
+        for columns in column_slices(pairs.n, step):
             V = pairs.V[:, columns]
-            S = ((W @ V).T @ pairs.U).T
+            S = torch.mm((W @ V).T, pairs.U, out=space[: V.shape[1]]).T
             pulled.addmm_(pairs.U @ S, V.T)
         return None, None
 
@@ -41,6 +42,16 @@ def ours(loss):
         return evaluate
 
     return prepare
+
+
+def ours_at_thresholds(pairs, W, mu):
+    """The same with the thresholds given, as most peers of the tail average have them."""
+
+    def evaluate():
+        value, gradient, _ = joint_pass(pairs, TAIL, W, mu)
+        return value, gradient
+
+    return evaluate
 
 
 def _differentiated(value, W):
@@ -155,6 +166,7 @@ PEERS = {
     "tail average": {
         "two bare products": bare_products,
         "assocmem": ours(TAIL),
+        "assocmem, thresholds given": ours_at_thresholds,
         "autograd, full scores, thresholds given": autograd_tail,
         "autograd, full scores, thresholds by bisection": autograd_tail_with_search,
         "autograd, checkpointed blocks, torch.compile, thresholds given": _checkpointed(_tail_block),

@@ -2,12 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assocmem import kernels
+from assocmem import columns, kernels
 from assocmem.kernels import dense_hessian, hessian_pass, joint_pass, loss_pass
 from assocmem.losses import CrossEntropy, TailAverage, tail_threshold
 from assocmem.model import gaussian_pairs, retrieval_margins, tail_count
@@ -59,7 +60,7 @@ def relative(x, y):
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 @pytest.mark.parametrize(("n", "d"), [(2, 1), (3, 2), (40, 7)])
 def test_value_gradient_and_hessian_product_against_autograd(loss, n, d, monkeypatch):
-    monkeypatch.setattr(kernels, "_blocks", lambda p: [slice(k, min(k + 7, n)) for k in range(0, n, 7)])
+    monkeypatch.setattr(kernels, "block_columns", lambda *_: 7)
     # beyond that a tail average of so few scores is flat, and its curvature is rounding
     pairs, W, D = problem(n, d, min(2.0, 9 / getattr(loss, "beta", 1)))
     free = W.clone().requires_grad_()
@@ -150,6 +151,51 @@ def test_threshold_equation_is_solved(seed, r, beta, scale):
         mu, q = tail_threshold(x, start, start.abs() * 1e-2, k, 59, beta)
         assert torch.allclose(q.sum(0), torch.full((4,), k, dtype=torch.float64), rtol=1e-11)
         assert torch.allclose(q, torch.sigmoid(beta * (x - mu)), rtol=1e-12)
+        compiled, excess = columns.tail(T := x.clone(), start, start.abs() * 1e-2, torch.zeros(4).double(), k, beta)
+        assert torch.allclose(T, q / k, rtol=0, atol=1e-10)
+        assert torch.allclose(T.sum(0), torch.ones(4, dtype=torch.float64), rtol=1e-11)
+        value = mu + torch.nn.functional.softplus(x - mu, beta=beta, threshold=100).sum(0) / k
+        assert torch.allclose(compiled + excess / k, value, rtol=1e-12, atol=1e-12 / beta)
+
+
+@pytest.mark.parametrize("loss", [CrossEntropy(), TailAverage(0.15, 30.0), TailAverage(0.9, 0.5)])
+@pytest.mark.parametrize("scale", [0.1, 3.0, 200.0])
+def test_the_compiled_way_and_the_way_of_tensors_agree(loss, scale, monkeypatch):
+    pairs, W, _ = problem(70, 9, scale)
+    ours = loss_pass(pairs, loss, W)
+    joint = isinstance(loss, TailAverage) and joint_pass(pairs, loss, W, ours.mu + 0.1)
+    monkeypatch.setattr(columns, "suits", lambda x: False)
+    theirs = loss_pass(pairs, loss, W)
+    for name in ("gradient", "margins"):  # a flat stair leaves the threshold open
+        torch.testing.assert_close(getattr(ours, name), getattr(theirs, name), rtol=1e-10, atol=1e-10)
+    if joint:
+        for mine, other in zip(joint, joint_pass(pairs, loss, W, ours.mu + 0.1), strict=True):
+            torch.testing.assert_close(mine, other, rtol=1e-11, atol=1e-12)
+
+
+def test_compiled_exponentials_are_right_to_the_last_digits():
+    x, E = np.linspace(-24, 24, 40_001), np.empty(40_001)
+    columns._exponentials(x, 0.5, 30.0, E, np.empty_like(x))
+    argument = 30 * (0.5 - x)
+    inside = np.abs(argument) < columns.LARGEST_POWER
+    np.testing.assert_allclose(E[inside], np.exp(argument[inside]), rtol=5e-16)
+    assert np.all(E[~inside & (argument > 0)] > 1e304)
+    assert np.all(E[~inside & (argument < 0)] < 1e-303)
+
+
+def test_threads_and_layout_change_nothing():
+    pairs, W, _ = problem(300, 6, 5.0)
+    S = (pairs.U.T @ W @ pairs.V).fill_diagonal_(-torch.inf)
+    moments = torch.zeros(300, dtype=torch.float64), torch.ones(300, dtype=torch.float64)
+    threads, results = torch.get_num_threads(), []
+    try:
+        for count, layout in ((1, S.T.contiguous().T), (3, S.T.contiguous().T), (2, S.contiguous())):
+            torch.set_num_threads(count)
+            results.append((*TailAverage(0.2, 10.0).aggregate(T := layout.clone(), moments), T))
+    finally:
+        torch.set_num_threads(threads)
+    for other in results[1:]:
+        assert all(torch.equal(mine, theirs) for mine, theirs in zip(results[0], other, strict=True))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from assocmem.limits import require
+from assocmem.losses import mean_and_spread
 from assocmem.model import block_columns, column_slices, require_memory_matrix, take_signal
 
 
@@ -65,9 +66,8 @@ def loss_pass(pairs, loss, W, *, features=False):
     margins, mu = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     gradient = torch.zeros_like(W)
     g, curvature = (torch.empty_like(pairs.U), torch.empty_like(mu)) if features else (None, None)
-    for columns in _blocks(pairs):
-        V, T, signal = _competitors(pairs, W, columns)
-        c, mu[columns] = loss.aggregate(T)
+    for columns, V, T, signal, moments in _blocks(pairs, W):
+        c, mu[columns] = loss.aggregate(T, moments)
         margins[columns] = signal - c
         a = torch.sigmoid(-margins[columns])
         pulled = pairs.U @ T - pairs.U[:, columns]
@@ -108,8 +108,7 @@ def joint_pass(pairs, loss, W, mu):
     require(ok, "mu", tuple(mu.shape), f"one finite threshold of {W.dtype} for each of {pairs.n} keys")
     margins, slope = torch.empty_like(mu), torch.empty_like(mu)
     gradient = torch.zeros_like(W)
-    for columns in _blocks(pairs):
-        V, T, signal = _competitors(pairs, W, columns)
+    for columns, V, T, signal, _ in _blocks(pairs, W):
         c, slope[columns] = loss.aggregate_at(T, mu[columns])
         margins[columns] = signal - c
         gradient.addmm_((pairs.U @ T - pairs.U[:, columns]).mul_(torch.sigmoid(-margins[columns])), V.T)
@@ -133,9 +132,8 @@ def hessian_pass(pairs, loss, W, D):
     require_memory_matrix(pairs, W)
     require_memory_matrix(pairs, D, "D")
     product = torch.zeros_like(W)
-    for columns in _blocks(pairs):
-        V, T, signal = _competitors(pairs, W, columns)
-        c, _ = loss.aggregate(T)
+    for columns, V, T, signal, moments in _blocks(pairs, W):
+        c, _ = loss.aggregate(T, moments)
         a = torch.sigmoid(c - signal)
         DV = D @ V
         dS = (DV.T @ pairs.U).T
@@ -167,8 +165,8 @@ def dense_hessian(pairs, loss, W, *, profiled=True):
     """
     require_memory_matrix(pairs, W)
     U, V, d, n = pairs.U, pairs.V, pairs.d, pairs.n
-    _, T, signal = _competitors(pairs, W, slice(0, n))
-    c, _ = loss.aggregate(T)
+    ((_, _, T, signal, moments),) = _blocks(pairs, W, n)
+    c, _ = loss.aggregate(T, moments)
     a = torch.sigmoid(c - signal)
     C, g = loss.curvature(T), U - U @ T
     inner = (_squares(U) @ C).reshape(d, d, n)
@@ -185,13 +183,19 @@ def _squares(X):
     return (X[:, None, :] * X[None, :, :]).reshape(-1, X.shape[1])
 
 
-def _blocks(pairs):
-    """Slices of keys for each of which the two matrix products are done at once."""
-    return column_slices(pairs.n, block_columns(pairs.n, pairs.V.element_size(), pairs.V.device))
+def _blocks(pairs, W, step=None):
+    """Walk over blocks of keys, by default as large as memory allows.
 
-
-def _competitors(pairs, W, columns):
-    """Keys of a block, scores with ``-inf`` at the signal, and the signal scores."""
-    V = pairs.V[:, columns]
-    S = ((W @ V).T @ pairs.U).T  # rows of targets lie side by side in memory for each key
-    return V, S, take_signal(S, columns, -torch.inf)
+    Yields the slice, the keys, their scores with ``-inf`` at the signal, the signals, and mean and spread of the
+    competitors. All blocks share the memory of the scores: new memory for each would cost a fifth of the products.
+    """
+    step = step or block_columns(pairs.n, pairs.V.element_size(), pairs.V.device)
+    total, gram = pairs.U.sum(dim=1), pairs.U @ pairs.U.T
+    space = pairs.V.new_empty(step, pairs.n)
+    for columns in column_slices(pairs.n, step):
+        V = pairs.V[:, columns]
+        WV = W @ V
+        S = torch.mm(WV.T, pairs.U, out=space[: V.shape[1]]).T  # the scores of a key lie side by side
+        signal = take_signal(S, columns, -torch.inf)
+        square = torch.linalg.vecdot(WV, gram @ WV, dim=0) - signal**2
+        yield columns, V, S, signal, mean_and_spread(total @ WV - signal, square, pairs.n - 1)

@@ -13,19 +13,18 @@ from statistics import NormalDist
 
 import torch
 
+from assocmem import columns
 from assocmem.limits import require
-from assocmem.model import column_slices, tail_count
+from assocmem.model import tail_count
 
 NORMAL = NormalDist()
-CACHE_BYTES = 2**22
-NARROW = 0.6  # share of its spread within which a column's threshold is worth singling out
 
 
 @dataclass(frozen=True)
 class CrossEntropy:
     """Multiclass softmax cross-entropy (eq. ``ce``); the aggregate is the log-sum-exp of the competitors."""
 
-    def aggregate(self, x):
+    def aggregate(self, x, moments=None):
         """Value, gradient and threshold of the log-sum-exp of each column.
 
         Parameters
@@ -33,6 +32,8 @@ class CrossEntropy:
         x : Tensor, shape (n, b)
             Scores with ``-inf`` at the signal; overwritten by the gradient ``T``, the softmax over the
             competitors, 0 at the signal.
+        moments : optional
+            Not needed; see `TailAverage.aggregate`.
 
         Returns
         -------
@@ -40,7 +41,7 @@ class CrossEntropy:
         mu : Tensor, shape (b,)
             The log-sum-exp again: the level that softmax compares scores with.
         """
-        (c,) = _by_parts(_log_sum_exp, x)
+        c = columns.log_sum_exp(x) if columns.suits(x) else _log_sum_exp(x)
         return c, c
 
     def curvature(self, T):
@@ -76,7 +77,7 @@ class TailAverage:
         require(0 < self.r <= 1, "r", self.r, "in (0, 1]")
         require(0 < self.beta < float("inf"), "beta", self.beta, "a finite number > 0")
 
-    def aggregate(self, x):
+    def aggregate(self, x, moments=None):
         """Value, gradient and threshold of the smoothed tail average of each column (eq. ``sTAM``).
 
         Parameters
@@ -84,6 +85,9 @@ class TailAverage:
         x : Tensor, shape (n, b)
             Scores with ``-inf`` at the signal; overwritten by the gradient ``T = q / k`` with
             ``q = sigmoid(beta (x - mu))``, 0 at the signal.
+        moments : pair of Tensor, shape (b,), optional
+            Mean and standard deviation of the competitors of each column, where they are known without a
+            look at the scores; the search for the thresholds begins with them.
 
         Returns
         -------
@@ -98,10 +102,14 @@ class TailAverage:
             mean = torch.where(competes, x, 0).sum(dim=0) / m
             x.copy_(competes).div_(m)
             return mean, torch.full_like(mean, -torch.inf)
-        guess, doubt, spread = _by_parts(lambda part: _gaussian_threshold(part, k, self.beta), x)
-        width = 6 * doubt + _far(x) / self.beta
-        few = bool((width < NARROW * spread).all()) and _tail_of_few(x, k, self.beta, guess, doubt, width)
-        mu, excess = few or _by_parts(lambda *part: _tail(*part, k, m, self.beta), x, guess, doubt)
+        mean, spread = moments or _moments(x)
+        guess, doubt = _gaussian_threshold(mean, spread, k, m, self.beta)
+        if columns.suits(x):
+            mu, excess = columns.tail(x, guess, doubt, spread, k, self.beta)
+        else:
+            mu, q = tail_threshold(x, guess, doubt, k, m, self.beta)
+            excess = _excess(x, q, mu, self.beta)
+            torch.div(q, k, out=x)
         return mu + excess / k, mu
 
     def aggregate_at(self, x, mu):
@@ -121,6 +129,9 @@ class TailAverage:
             Its derivative in ``mu``, which is ``1 - sum(T)``.
         """
         k = tail_count(self.r, len(x) - 1)
+        if columns.suits(x):
+            excess, total = columns.tail_at(x, mu, k, self.beta)
+            return mu + excess / k, 1 - total
         q = torch.sigmoid(self.beta * (x - mu))
         excess = _excess(x, q, mu, self.beta)
         torch.div(q, k, out=x)
@@ -150,7 +161,7 @@ def tail_threshold(x, mu, doubt, k, m, beta):
         Scores; ``-inf`` counts for nothing.
     mu, doubt : Tensor, shape (b,)
         Where to begin, and how far off that may be.
-    k, m : int, or Tensor of shape (b,)
+    k, m : int
         The sum wanted, and the number of finite scores, ``0 < k < m``.
     beta : float
 
@@ -160,34 +171,33 @@ def tail_threshold(x, mu, doubt, k, m, beta):
     q : Tensor, shape (n, b)
         Sigmoid of ``beta (x - mu)``.
     """
-    k, m = (torch.as_tensor(value, dtype=x.dtype, device=x.device).expand_as(mu) for value in (k, m))
     few = 2 * k < m
-    wanted, sign = torch.where(few, k, m - k), torch.where(few, 1, -1)
+    wanted, sign = (k, 1) if few else (m - k, -1)
     low, high = torch.full_like(mu, -torch.inf), torch.full_like(mu, torch.inf)
     epsilon = torch.finfo(x.dtype).eps
     reach = math.log(torch.finfo(x.dtype).max) / 8 / beta  # a factor in this reach spoils no exponential
     stride = doubt.clamp(min=4 / beta)
     step, halve = 16 * stride, False
-    over, under = m - k, k  # misses at the ends of the bracket
-    settled = newtonian = torch.zeros_like(few)
+    over, under = torch.full_like(mu, m - k), torch.full_like(mu, k)  # misses at the ends of the bracket
+    settled = newtonian = torch.zeros_like(mu, dtype=torch.bool)
     q, centre = torch.empty_like(x), mu
-    exponentials = torch.sub(mu, x).mul_(beta).exp_()
+    exponentials = torch.sub(beta * mu, x, alpha=beta).exp_()
     while True:
         if bool(((mu - centre).abs() > reach).any()):
             centre = mu
-            torch.sub(mu, x, out=exponentials).mul_(beta).exp_()
+            torch.sub(beta * mu, x, alpha=beta, out=exponentials).exp_()
         factor = torch.exp(beta * (centre - mu))
         torch.add(exponentials, factor, out=q).reciprocal_()
         if bool(settled.all()):
             return mu, q.mul_(factor)
         total = q.sum(dim=0).mul_(factor)
         settled = (total - k).abs() <= 16 * epsilon * k
-        settled |= high - low <= 4 * epsilon * mu.abs()
+        settled |= high - low <= 4 * epsilon * mu.abs().clamp(min=1 / beta)
         too_low = total > k
         low, high = torch.where(too_low, mu, low), torch.where(too_low, high, mu)
         over, under = torch.where(too_low, total - k, over), torch.where(too_low, under, k - total)
         slope = beta * (total - (torch.linalg.vector_norm(q, dim=0) * factor) ** 2)
-        part = torch.where(few, total, m - total)
+        part = total if few else m - total
         newton = mu + sign * torch.log(part / wanted) * part / slope
         moved = (newton - mu).abs()
         good = (newton > low) & (newton < high) & (moved <= 0.5 * step)
@@ -208,52 +218,12 @@ def tail_threshold(x, mu, doubt, k, m, beta):
         newtonian = good
 
 
-def _tail(x, guess, doubt, k, m, beta):
-    """Threshold and sum of ``softplus(beta (x - mu)) / beta`` of each column; ``x`` becomes ``T``."""
-    mu, q = tail_threshold(x, guess, doubt, k, m, beta)
-    excess = _excess(x, q, mu, beta)
-    torch.div(q, k, out=x)
-    return mu, excess
-
-
 def _excess(x, q, mu, beta):
     """Sum of ``softplus(beta (x - mu)) / beta`` over each column; spoils ``x``."""
-    hinge = x.sub_(mu).clamp_(min=0).sum(dim=0)
+    hinge = torch.maximum(x, mu, out=x).sum(dim=0) - len(x) * mu
     torch.sub(1, q, out=x)
     rounding = _log_product(torch.maximum(x, q, out=x))  # softplus(z) = max(z, 0) - log max(q, 1 - q)
     return hinge - rounding / beta
-
-
-def _tail_of_few(x, k, beta, guess, doubt, width):
-    """The same where few scores are near the threshold, and only they are searched.
-
-    Scores further than ``width`` from the guess are in the tail or out of it to the last digit. If a
-    threshold is not where it was thought to be, the answer is None, and ``x`` stays as it was.
-    """
-    low, high = guess - width, guess + width
-    above, count, beyond, places = _by_parts(_near, x, low, high)
-    inner = (k - above).to(x.dtype)
-    if not bool(((inner > 0) & (inner < count)).all()):
-        return None
-    column = torch.repeat_interleave(count)
-    row = places
-    place = torch.arange(len(places), device=x.device) - (count.cumsum(0) - count)[column]
-    few = x.new_full((len(count), int(count.max())), -torch.inf).T
-    few[place, column] = x[row, column]
-    mu, excess = _tail(few, guess, doubt, inner, count, beta)
-    if not bool(((mu - guess).abs() + _far(x) / beta <= width).all()):
-        return None
-    _by_parts(lambda part, level: (part.gt_(level).div_(k)[0],), x, mu)
-    x[row, column] = few[place, column] * (inner[column] / k)
-    return mu, excess + beyond + above * (high - mu)
-
-
-def _near(x, low, high):
-    """Scores above and between two levels: the counts, the sum by which they exceed, the rows between."""
-    above, near = x > high, x >= low
-    near ^= above
-    count = near.sum(dim=0)
-    return above.sum(dim=0), count, (x - high).clamp_(min=0).sum(dim=0), near.T.nonzero()[:, 1]
 
 
 def _log_sum_exp(x):
@@ -261,34 +231,29 @@ def _log_sum_exp(x):
     top = x.amax(dim=0)
     total = x.sub_(top).exp_().sum(dim=0)
     x.div_(total)
-    return (top + total.log(),)
+    return top + total.log()
 
 
-def _by_parts(function, x, *vectors):
-    """Apply a function to so many columns at a time as fit into a processor's cache, and join the results."""
-    step = max(8, CACHE_BYTES // (len(x) * x.element_size())) if x.device.type == "cpu" else x.shape[1]
-    parts = column_slices(x.shape[1], step)
-    results = [function(x[:, part], *(vector[part] for vector in vectors)) for part in parts]
-    return tuple(torch.cat(pieces) for pieces in zip(*results, strict=True))
+def _moments(x):
+    """Mean and standard deviation of the competitors of each column."""
+    finite = torch.where(torch.isfinite(x), x, 0)
+    return mean_and_spread(finite.sum(dim=0), torch.linalg.vector_norm(finite, dim=0) ** 2, len(x) - 1)
 
 
-def _far(x):
-    """Distance in units of ``1/beta`` from which a sigmoid is 0 or 1 to the last digit."""
-    return -math.log(torch.finfo(x.dtype).eps)
+def mean_and_spread(total, square, m):
+    """Mean and standard deviation of m numbers from their sum and their sum of squares."""
+    mean = total / m
+    return mean, (square / m - mean**2).clamp_(min=0).sqrt()
 
 
-def _gaussian_threshold(x, k, beta):
-    """Threshold, its standard error and the spread if each column were a normal sample."""
-    m = len(x) - 1
-    finite = x.nan_to_num(neginf=0)
-    mean = finite.sum(dim=0) / m
-    spread = (torch.linalg.vector_norm(finite, dim=0) ** 2 / m - mean**2).clamp_(min=0).sqrt()
+def _gaussian_threshold(mean, spread, k, m, beta):
+    """Threshold and its standard error if each column were a normal sample."""
     kappa = NORMAL.inv_cdf(1 - k / m)
     # variance of a sample quantile less what the sample's mean and spread tell of it
     variance = k * (m - k) / (m * NORMAL.pdf(kappa)) ** 2 - 1 - kappa**2 / 2
     # smoothing acts like a further normal error of standard deviation 1.7 / beta
     guess = mean + kappa * torch.sqrt(spread**2 + (1.7 / beta) ** 2)
-    return guess, spread * math.sqrt(max(variance, 0) / m), spread
+    return guess, spread * math.sqrt(max(variance, 0) / m)
 
 
 def _log_product(factors):

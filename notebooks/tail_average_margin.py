@@ -1,0 +1,572 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # The tail-average margin
+#
+# Ranking the right target first is more than many uses need, and it costs a logarithm: $d^2 \asymp n \log n$.
+# Being among the best $k$ would do, but that is no convex demand.
+# Between the two lies a third: let the signal beat the *average* of its strongest competitors.
+# This section shows what the criterion asks, what it buys over either neighbour, how it is smoothed, and how a memory learns by it.
+
+# %% tags=["parameters"]
+r = 0.15  # tail fraction; [0.01, 0.9]
+beta = 30.0  # inverse smoothing width; [1, 1000]
+ridge = 1e-6  # ridge of the trained memories; [1e-9, 1]
+d = 16  # dimension of the trained memories; [4, 60]
+loads = [0.12, 0.2, 0.28, 0.36, 0.44]  # their loads n/d^2; [0.05, 2]
+instances = 8  # memories of each load; [2, 100000]
+metrics_load = 0.28  # load at which three memories are compared; [0.05, 2]
+smoothings = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0]  # beta of the smoothing error; [0.1, 10000]
+norms = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]  # spreads of a column of scores; [0.1, 100]
+sizes = [300, 1000, 3000, 10000]  # numbers of scores in a column; [50, 1000000]
+draws = 20  # columns of each size; [4, 100000]
+seed = 1  # base seed of every random draw; [0, inf)
+
+# %% tags=["hide-input"]
+import math
+
+import numpy as np
+import torch
+from matplotlib.patches import Polygon
+from scipy import special
+from scipy.optimize import linprog
+
+from assocmem import plotting as plot
+from assocmem.claims import check
+from assocmem.correlation import correlation_memory, percentile_cdf
+from assocmem.fit import fit
+from assocmem.kernels import dense_hessian, loss_pass
+from assocmem.losses import CrossEntropy, TailAverage
+from assocmem.model import derived_seed, gaussian_pairs, scores, tail_count
+from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, SKY, Table, panels
+from assocmem.progress import progress
+from assocmem.ridgeless import critical_load, tail_mean
+from assocmem.scalar_theory import scalar_tail_average
+from assocmem.tail_average import (
+    smoothed_gradient,
+    smoothed_hessian,
+    smoothed_tail_average,
+    smoothed_threshold,
+    tail_average,
+)
+
+plot.use_style()
+
+# %% tags=["memory", "remove-cell"]
+from assocmem.fit import fit_bytes
+from assocmem.model import pairs_at_load
+
+memory = [
+    ("loads", max(loads), lambda load: fit_bytes(pairs_at_load(load, d), d)),
+    ("sizes", max(sizes), lambda n: 16 * 8 * n * draws),
+]
+
+# %% [markdown]
+# ## What is claimed
+#
+# :::{prf:definition} Tail average
+# :label: def-tail-average
+#
+# For $x \in \mathbb R^m$ and a tail fraction $r \in (0, 1]$ let $k = \lceil r m \rceil$.
+# The tail average $\TAM_r(x)$ is the mean of the $k$ largest entries of $x$.
+# :::
+#
+# With $k = 1$ it is the maximum and with $k = m$ the mean.
+# A memory *retrieves in the tail-average sense* if every signal exceeds the tail average of its $m = n - 1$ competitors.
+# This is [Definition 1](#definition-1) of the paper, and two things make it useful.
+# It is a certificate: the average of the best $k$ is at least the $k$-th best, so a signal above it is outranked by at most $k - 1$ competitors.
+# And it is convex, as the minimum over a threshold of something convex,
+#
+# $$
+# \TAM_r(x) = \min_\mu \Bigl\{ \mu + \frac1k \sum_{j=1}^m (x_j - \mu)_+ \Bigr\} ,
+# $$ (eq-tam-variational)
+#
+# attained where $k$ entries lie at or above $\mu$.
+# Finance knows the pair as value-at-risk, the threshold, and conditional value-at-risk, the average beyond it {cite:p}`rockafellar2000optimization`.
+
+# %% [markdown]
+# ## Between first place and a place on the list
+#
+# Take a key with three competitors and look at its column of scores less the signal, with the third fixed at $-1$.
+# First place asks that both others be negative.
+# A place among the best two asks that not both be positive: an L-shaped set, which contains the points A and B but not the middle between them.
+# The tail average of the best two asks for a convex set in between.
+
+# %%
+A, B = np.array([3.0, -4.0, -1.0]), np.array([-4.0, 3.0, -1.0])
+columns = {"A": A, "B": B, "middle": (A + B) / 2}
+Table(
+    {
+        "scores less the signal": [
+            f"{name}: {x[0]:g}, {x[1]:g}, {x[2]:g}" for name, x in columns.items()
+        ],
+        "competitors ahead": [str((x > 0).sum()) for x in columns.values()],
+        "average of the best two": [tail_average(x, 0.6) for x in columns.values()],
+    }
+)
+
+# %% [markdown]
+# Scores are linear in $W$, and with independent targets and keys any column of scores is some memory's, so the same happens to memories: two that put the target on the list can have an average that does not.
+# No convex loss has the list as its set of successes.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-picture", "caption": "Left: three demands on a key with three competitors, in the plane of two of them less the signal: first place (dark), tail average of the best two below the signal (middle), place among the best two (light, not convex: A and B are in, their middle is not). Right: the function of the threshold whose minimum is the tail average, for one column of normal scores, exact and smoothed; the minimum of the exact one is flat between the k-th score and the next.",  "placement": "center"}, "image": {"alt": "Left, a quadrant inside a pentagon inside an L-shaped region. Right, three convex curves in the threshold with minima of nearly the same height."}}
+figure, (left, right) = panels(2, height=3.4)
+low, high = -5, 4
+shapes = [
+    (SKY, [(low, low), (high, low), (high, 0), (0, 0), (0, high), (low, high)]),
+    (GREEN, [(low, low), (1, low), (1, -1), (-1, 1), (low, 1)]),
+    (BLUE, [(low, low), (0, low), (0, 0), (low, 0)]),
+]
+for color, corners in shapes:
+    left.add_patch(Polygon(corners, color=color, alpha=0.45, lw=0))
+left.plot([A[0], B[0]], [A[1], B[1]], "--", color=GREY, lw=1)
+for name, x in columns.items():
+    left.plot(x[0], x[1], "o", color=ORANGE)
+    left.annotate(name, (x[0] + 0.2, x[1] + 0.2))
+left.set(xlim=(low, high), ylim=(low, high), aspect="equal", xlabel="first competitor", ylabel="second competitor")
+column = np.random.default_rng(seed).standard_normal(60)
+mu = np.linspace(0, 2.2, 300)
+k = tail_count(r, len(column))
+objective = mu + np.maximum(column[:, None] - mu, 0).sum(axis=0) / k
+right.plot(mu, objective, color=GREY, label="exact")
+for b, color in ((10.0, BLUE), (3.0, ORANGE)):
+    softplus = np.logaddexp(0, b * (column[:, None] - mu)).sum(axis=0) / (b * k)
+    right.plot(mu, mu + softplus, color=color, label=f"$\\beta$ = {b:g}")
+    right.plot(smoothed_threshold(column, r, b), smoothed_tail_average(column, r, b), "o", color=color)
+right.plot(np.sort(column)[-k], tail_average(column, r), "o", color=GREY)
+right.set(xlabel="threshold $\\mu$", ylabel="value")
+right.legend()
+figure
+
+# %% [markdown]
+# The definition sorts; {eq}`eq-tam-variational` is a linear program.
+# A solver of linear programs, which does not know how to sort, must find the same number.
+
+
+# %%
+def by_linear_program(x, k):
+    """The least mu + sum(t)/k with t >= x - mu and t >= 0."""
+    m = len(x)
+    cost = np.append(np.full(m, 1 / k), 1.0)
+    lower = np.hstack([-np.eye(m), -np.ones((m, 1))])
+    bounds = [(0, None)] * m + [(None, None)]
+    return linprog(cost, A_ub=lower, b_ub=-x, bounds=bounds).fun
+
+
+fractions = [0.02, r, 0.5, 0.93, 1.0]
+m = 47
+x = np.random.default_rng([seed, 1]).standard_normal(m)
+check(
+    "definition-1",
+    f"the linear program at five tail fractions of {m} normal scores",
+    measured=[by_linear_program(x, tail_count(f, m)) for f in fractions],
+    predicted=[tail_average(x, f) for f in fractions],
+    tolerance=1e-9,
+    falsehood=(
+        "the value at risk, where the tail begins",
+        [np.sort(x)[-tail_count(f, m)] for f in fractions],
+    ),
+)
+
+# %% [markdown]
+# ## Memories that differ
+#
+# Now live.
+# At each load, memories are trained twice on the same pairs: by cross-entropy, which is after first place, and by the smoothed tail average.
+# The ridge is small, so a memory that meets the demand is found where one exists, up to rare close calls.
+
+
+# %%
+def judge(pairs, W):
+    """How each key fares under a memory: margins of both kinds, competitors ahead, share beaten."""
+    S = scores(pairs, W).numpy()
+    signal = S.diagonal()
+    rivals = S.T[~np.eye(pairs.n, dtype=bool)].reshape(pairs.n, -1)
+    return {
+        "first": signal - rivals.max(axis=1),
+        "tail": signal - tail_average(rivals, r),
+        "ahead": (rivals > signal[:, None]).sum(axis=1),
+        "share": (rivals <= signal[:, None]).mean(axis=1),
+    }
+
+
+LOSSES = {"cross-entropy": CrossEntropy(), "tail average": TailAverage(r, beta)}
+
+
+def train(load, loss, *key):
+    """Pairs, and a memory trained on them."""
+    pairs = gaussian_pairs(pairs_at_load(load, d), d, seed=derived_seed(seed, *key))
+    found = fit(pairs, LOSSES[loss], ridge=ridge, tol=1e-4)
+    if not found.converged:
+        raise RuntimeError(f"load {load}: gap {found.gap:.1e} after {found.passes} passes")
+    return pairs, found.W
+
+
+judged = {
+    loss: [
+        [judge(*train(load, loss, a, t)) for t in range(instances)]
+        for a, load in enumerate(progress(loads, loss))
+    ]
+    for loss in LOSSES
+}
+
+# %%
+def successes(loss, won):
+    """Number of instances, at each load, in which all keys won."""
+    return [sum(bool(np.all(won(keys))) for keys in row) for row in judged[loss]]
+
+
+places = [tail_count(r, pairs_at_load(load, d) - 1) for load in loads]
+first = successes("cross-entropy", lambda keys: keys["first"] > 0)
+tail = successes("tail average", lambda keys: keys["tail"] > 0)
+listed = [
+    sum(bool(np.all(keys["ahead"] < k)) for keys in row)
+    for row, k in zip(judged["tail average"], places, strict=True)
+]
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-success", "caption": "Share of instances in which every key succeeds, against the load, with 95% intervals: first place after training by cross-entropy; signal above the tail average, and among the best k, after training by the tail average. Dotted: the asymptotic critical load of the tail average."}, "image": {"alt": "Three falling curves. That of first place falls first, that of the tail average later, that of the list last."}}
+figure, ax = panels(1, width=5.5)
+for wins, name, color, shift in (
+    (first, "first place", BLUE, -0.004),
+    (tail, "above the tail average", GREEN, 0),
+    (listed, "among the best $k$", ORANGE, 0.004),
+):
+    plot.proportions(ax, np.array(loads) + shift, wins, [instances] * len(loads), color=color, label=name)
+    ax.plot(np.array(loads) + shift, np.array(wins) / instances, color=color, lw=1)
+ax.axvline(critical_load(r), color=GREY, ls=":")
+ax.set(xlabel="load $n/d^2$", ylabel="share of instances", ylim=(-0.05, 1.05))
+ax.legend()
+figure
+
+# %% [markdown]
+# In {numref}`fig-tam-success` first place gives way well before the tail average does.
+# The gap is what the criterion buys, and it widens without bound: the first falls like $1/\log n$ as memories grow, the second goes to a constant.
+# The list of $k$ holds a little longer still, even though nobody trained for it.
+#
+# How far down the list can a signal be that beats its tail average?
+# In principle at place $k$; never further.
+
+# %%
+beaten = np.concatenate([keys["ahead"] for row in judged["tail average"] for keys in row])
+tails = np.concatenate([keys["tail"] for row in judged["tail average"] for keys in row])
+limit = np.concatenate(
+    [np.full_like(keys["ahead"], k - 1) for row, k in zip(judged["tail average"], places, strict=True) for keys in row]
+)
+safe = tails > 0
+check(
+    "definition-1",
+    f"competitors ahead of {safe.sum()} signals that beat their tail average, at most, over k - 1",
+    measured=(beaten / np.maximum(limit, 1))[safe].max(),
+    predicted=1.0,
+    tolerance=0.0,
+    relation="<=",
+    falsehood=("such a signal is always first", 0.0),
+)
+
+# %% [markdown]
+# ## Smoothing
+#
+# The hinge has a kink, so it is replaced by the softplus $\phi_\beta(t) = \beta^{-1} \log(1 + e^{\beta t})$, which lies above it by at most $\log 2 / \beta$:
+#
+# $$
+# \TAM_{r,\beta}(x) = \min_\mu \Bigl\{ \mu + \frac1k \sum_j \phi_\beta(x_j - \mu) \Bigr\} ,
+# \qquad
+# \TAM_r \le \TAM_{r,\beta} \le \TAM_r + \frac{m \log 2}{k \beta} .
+# $$ (eq-tam-smoothed)
+#
+# The upper bound is what a column of equal scores would feel.
+# A column with a density $f$ at its threshold feels $\pi^2 f / (6 r \beta^2)$, since only scores within $1/\beta$ of it notice; and once $1/\beta$ is smaller than the distance between scores, less than that.
+
+# %%
+column = np.random.default_rng([seed, 2]).standard_normal(max(sizes))
+excess = np.array([smoothed_tail_average(column, r, b) for b in smoothings]) - tail_average(column, r)
+density = math.exp(-special.ndtri(r) ** 2 / 2) / math.sqrt(2 * math.pi)
+sharp = np.array(smoothings)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-smoothing", "caption": "What smoothing adds to the tail average of a column of normal scores (dots), the bound that holds for any column (dashed), and the law for a density at the threshold (line).", "placement": "center"}, "image": {"alt": "Dots below a dashed line of slope minus one, following a line of slope minus two."}}
+figure, ax = panels(1, width=5)
+ax.loglog(sharp, excess, "o", color=BLUE)
+ax.loglog(sharp, math.log(2) / (r * sharp), "--", color=GREY)
+ax.loglog(sharp, math.pi**2 * density / (6 * r * sharp**2), color=GREY)
+ax.set(xlabel="$\\beta$", ylabel="smoothed less exact")
+figure
+
+# %% [markdown]
+# Derivatives follow from the envelope theorem.
+# With $q_j = \sigma(\beta(x_j - \mu))$ the gradient is $q/k$, and when the scores move, the threshold moves along by the average of their moves with weights $w_j = \frac\beta k q_j (1 - q_j)$.
+# So the Hessian is $D - D\mathbf 1 \mathbf 1^\top D / \mathbf 1^\top D \mathbf 1$ with $D = \operatorname{diag}(w)$: a move of all scores together costs nothing ([Lemma 4](#lemma-4)).
+# We differentiate the gradient numerically, at a point where the weights are anything but equal.
+
+# %%
+m, step = 40, 1e-5
+x = np.random.default_rng([seed, 3]).standard_normal(m)
+soft = min(beta, 10.0)
+differences = np.array(
+    [
+        smoothed_gradient(x + step * e, r, soft) - smoothed_gradient(x - step * e, r, soft)
+        for e in np.eye(m)
+    ]
+) / (2 * step)
+hessian = smoothed_hessian(x, r, soft)
+k = tail_count(r, m)
+q = k * smoothed_gradient(x, r, soft)
+frozen = np.diag(soft / k * q * (1 - q))
+size = np.linalg.norm(hessian)
+check(
+    "lemma-4",
+    "relative distance of the Hessian from differences of the gradient",
+    measured=np.linalg.norm(differences - hessian) / size,
+    predicted=0.0,
+    tolerance=1e-5,
+    falsehood=("the threshold stays where it is", np.linalg.norm(frozen - hessian) / size),
+)
+
+# %% [markdown]
+# The lemma goes on to say what happens in a column of normal scores with spread $\rho$, which is what the competitors of a key are.
+# The number of scores that feel the smoothing, $\sum_j q_j (1 - q_j)$, is at least of order $n / (1 + \rho)$.
+# And one more competitor, at whatever height, takes from the others a part of their weights of length at most $\frac Ck \sqrt{(1 + \rho)/n}$, so of order $n^{-3/2}$: not one weight of order $1/k$, since what it takes is spread over all that feel the smoothing.
+
+
+# %%
+def felt(n, rho, *key):
+    """Scores that feel the smoothing, per n / (1 + rho), and n^(3/2) times what a newcomer takes."""
+    x = rho * np.random.default_rng([seed, 4, *key]).standard_normal((draws, n))
+    k = tail_count(r, n)
+    old = smoothed_gradient(x, r, beta)
+    newcomer = np.full((draws, 1), 3 * rho)
+    # the tail has k places before and after
+    grown = smoothed_gradient(np.hstack([x, newcomer]), (k - 0.5) / (n + 1), beta)
+    taken = np.linalg.norm(old - grown[:, :-1], axis=1) * n**1.5
+    q = k * old
+    return (q * (1 - q)).sum(axis=1) * (1 + rho) / n, taken
+
+
+by_size = [felt(n, 1.0, n) for n in progress(sizes, "columns")]
+by_norm = [felt(sizes[-1], rho, 0) for rho in norms]
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-geometry", "caption": "Columns of normal scores, mean and standard deviation over draws. Left: the number of scores that feel the smoothing, times (1 + rho)/n, against the spread rho, at the largest size; the line is the integral over the normal law. Right: what one newcomer takes from the others, times n to the power 3/2, against n at spread one.", "placement": "center"}, "image": {"alt": "Left, dots on a line that levels off. Right, dots of about equal height."}}
+figure, (left, right) = panels(2, height=3)
+left.errorbar(norms, [f.mean() for f, _ in by_norm], [f.std() for f, _ in by_norm], fmt="o", color=BLUE)
+spreads = np.geomspace(min(norms), max(norms), 60)
+slopes = np.array([scalar_tail_average(s, r, beta)[2] for s in spreads])
+left.semilogx(spreads, (1 + spreads) * r * slopes / (beta * spreads), color=GREY)
+left.set(xlabel="spread $\\rho$", ylabel="felt, times $(1 + \\rho)/n$", ylim=(0, None))
+right.errorbar(sizes, [t.mean() for _, t in by_size], [t.std() for _, t in by_size], fmt="o", color=ORANGE)
+right.set(xlabel="scores $n$", ylabel="taken, times $n^{3/2}$", xscale="log", ylim=(0, None))
+figure
+
+# %%
+means = np.array([t.mean() for _, t in by_size])
+errors = np.array([t.std(ddof=1) for _, t in by_size]) / math.sqrt(draws) / means
+(slope, _), covariance = np.polyfit(np.log(sizes), np.log(means), 1, w=1 / errors, cov="unscaled")
+check(
+    "lemma-4",
+    f"exponent of n in what a newcomer takes, from {len(sizes)} sizes",
+    measured=slope - 1.5,
+    predicted=-1.5,
+    tolerance=0.05 + 4 * math.sqrt(covariance[0, 0]),
+    falsehood=("a newcomer takes one weight of order 1/k", -1.0),
+)
+
+# %% [markdown]
+# ## Learning, and the same loss with another aggregate
+#
+# Training minimises the logistic loss of the margin between signal and smoothed tail average, with a ridge:
+#
+# $$
+# \min_W \; \frac1n \sum_i \ell\bigl( s_{i,i} - \TAM_{r,\beta}((s_{j,i})_{j \ne i}) \bigr) + \frac{\lambda}{2 d^2} \norm{W}_F^2 ,
+# \qquad \ell(t) = \log(1 + e^{-t}) .
+# $$ (eq-tam-learning)
+#
+# Scores are linear in $W$, the aggregate is convex and $\ell$ decreases, so the whole is convex.
+# Cross-entropy is the same with another aggregate, since $-s_{i,i} + \log \sum_j e^{s_{j,i}} = \ell(s_{i,i} - \operatorname{LSE}_{j \ne i})$ with the log-sum-exp over the competitors alone.
+# To the last digits:
+
+# %%
+pairs, W = train(metrics_load, "tail average", 90)
+S = scores(pairs, W)
+ours = loss_pass(pairs, CrossEntropy(), W).loss
+torchs = float(torch.nn.functional.cross_entropy(S.T, torch.arange(pairs.n)))
+Table({"mean cross-entropy": ["logistic loss of a margin", "as usually written"], "value": [ours, torchs]}, ".15f")
+
+# %% [markdown]
+# The two aggregates read a column quite differently.
+# The paper calls the log-sum-exp a smoothed maximum.
+# That it is only where scores spread by more than $\sqrt{2 \log n}$: below, the sum is carried by the bulk of the column, and $\operatorname{LSE} \approx \log n + \nu^2/2$ for scores of spread $\nu$.
+# It is the freezing transition of Derrida's random energy model {cite:p}`derrida1981random`.
+# The tail average takes the best fraction $r$ at any spread.
+
+# %%
+n = max(sizes)
+column = np.random.default_rng([seed, 5]).standard_normal((draws, n))
+spreads = np.linspace(0.25, 9, 22)
+frozen_at = math.sqrt(2 * math.log(n))
+carriers = {"log-sum-exp": [], "tail average": []}
+values = {name: [] for name in carriers}
+for nu in spreads:
+    x = nu * column
+    softmax = special.softmax(x, axis=1)
+    values["log-sum-exp"].append(special.logsumexp(x, axis=1).mean())
+    values["tail average"].append(smoothed_tail_average(x, r, beta).mean())
+    for name, T in (("log-sum-exp", softmax), ("tail average", smoothed_gradient(x, r, beta))):
+        carriers[name].append((1 / (T**2).sum(axis=1)).mean())
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-aggregates", "caption": "Two aggregates of a column of normal scores against its spread. Left: their values (dots), with the bulk and the frozen law of the log-sum-exp (lines) and the tail average of the normal law (line). Right: the effective number of competitors that carry the gradient, one over the sum of squared weights. Dotted: the spread at which the log-sum-exp freezes.", "placement": "center"}, "image": {"alt": "Left, two rising curves on lines. Right, the number of carriers of the log-sum-exp falls from all to a few, that of the tail average stays."}}
+figure, (left, right) = panels(2, height=3.2)
+bulk = spreads < frozen_at
+for name, color in (("log-sum-exp", BLUE), ("tail average", GREEN)):
+    left.plot(spreads, values[name], "o", ms=3, color=color, label=name)
+    right.semilogy(spreads, carriers[name], "o-", ms=3, lw=1, color=color, label=name)
+left.plot(spreads[bulk], math.log(n) + spreads[bulk] ** 2 / 2, color=BLUE, lw=1)
+left.plot(spreads[~bulk], spreads[~bulk] * frozen_at, color=BLUE, lw=1)
+left.plot(spreads, [scalar_tail_average(nu, r, beta)[0] for nu in spreads], color=GREEN, lw=1)
+for ax in (left, right):
+    ax.axvline(frozen_at, color=GREY, ls=":")
+    ax.set_xlabel("spread $\\nu$ of the scores")
+left.set_ylabel("value")
+right.set_ylabel("carriers")
+left.legend()
+figure
+
+# %% [markdown]
+# At spread one, {numref}`fig-tam-aggregates`, cross-entropy pulls against thousands of competitors at once; deep on the satisfiable side, where memories have norms of many tens, against one or two.
+# The tail average pulls against the same fraction everywhere, so its law of large numbers does not wear out.
+
+# %% [markdown]
+# ## The Hessian with the thresholds held
+#
+# The theory of the next sections needs the second derivative in $W$ of the *joint* objective, of $W$ and all thresholds, with the thresholds held fixed.
+# [Definition 2](#definition-2) writes it column by column: with $Q_{i,i} = -1$, $Q_{j,i} = q_{j,i}/k$, $a_i = \sigma(-m_i)$ and $b_i = a_i (1 - a_i)$ the block of column $i$ is
+#
+# $$
+# M_i = b_i\, Q_{:,i} Q_{:,i}^\top + a_i \operatorname{diag}\bigl( \tfrac\beta k q_{j,i} (1 - q_{j,i}) \bigr)_{j \ne i} ,
+# \qquad
+# H = \frac{\lambda n}{d^2} I + (V \otimes U) \operatorname{diag}(M_1, \dots, M_n) (V \otimes U)^\top .
+# $$ (eq-tam-hessian)
+#
+# Automatic differentiation, applied twice to the joint objective of a small instance, knows none of these letters.
+
+# %%
+small = gaussian_pairs(14, 3, seed=derived_seed(seed, 6))
+loss = TailAverage(r=0.3, beta=3.0)
+W = torch.randn(3, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+thresholds = loss_pass(small, loss, W).mu
+competes = ~torch.eye(small.n, dtype=torch.bool)
+
+
+def joint_objective(w):
+    """The summed loss at fixed thresholds, with the ridge."""
+    S = small.U.T @ w.reshape(3, 3) @ small.V
+    softplus = torch.nn.functional.softplus(S - thresholds, beta=3.0) * competes
+    c = thresholds + softplus.sum(dim=0) / tail_count(0.3, small.n - 1)
+    return torch.nn.functional.softplus(c - S.diagonal()).sum() + ridge * small.n / 18 * (w**2).sum()
+
+
+differentiated = torch.autograd.functional.hessian(joint_objective, W.reshape(-1))
+held, moving = (
+    small.n * (dense_hessian(small, loss, W, profiled=p) + ridge / 9 * torch.eye(9, dtype=torch.float64))
+    for p in (False, True)
+)
+
+# %%
+def blocks(S, mu, k, b):
+    """The matrices M_i of the definition."""
+    for i in range(len(S)):
+        q = special.expit(b * (S[:, i] - mu[i]))
+        q[i] = 0
+        m = S[i, i] - mu[i] - np.delete(np.logaddexp(0, b * (S[:, i] - mu[i])), i).sum() / (b * k)
+        a, Q = special.expit(-m), q / k - (np.arange(len(S)) == i)
+        yield a * (1 - a) * np.outer(Q, Q) + a * b / k * np.diag(q * (1 - q))
+
+
+U, V = small.U.numpy(), small.V.numpy()
+S = scores(small, W).numpy()
+H = ridge * small.n / 9 * np.eye(9)
+for v, M in zip(V.T, blocks(S, thresholds.numpy(), tail_count(0.3, small.n - 1), 3.0), strict=True):
+    H += np.kron(U @ M @ U.T, np.outer(v, v))  # rows of W one after the other
+size = float(differentiated.norm())
+check(
+    "definition-2",
+    "relative distances of the definition and of the engine's Hessian from automatic differentiation",
+    measured=[np.linalg.norm(H - differentiated.numpy()) / size, float((held - differentiated).norm()) / size],
+    predicted=0.0,
+    tolerance=1e-12,
+    falsehood=("the thresholds move along", float((moving - differentiated).norm()) / size),
+)
+
+# %% [markdown]
+# ## Three measures of a memory
+#
+# Success or failure of all keys is one bit.
+# The rest of this part measures three things: the mean loss, the law of the margins, and the law of the *percentiles* $\Omega_i$, the share of competitors that a signal beats.
+# Here they are for three memories of the same pairs: the plain sum of outer products, cross-entropy, and the tail average.
+
+# %%
+memories = {"outer products": [], "cross-entropy": [], "tail average": []}
+for t in progress(range(instances), "metrics"):
+    for name in LOSSES:
+        pairs, W = train(metrics_load, name, 91, t)
+        memories[name].append((pairs, W))
+    memories["outer products"].append((pairs, correlation_memory(pairs)))
+measures = {name: [judge(pairs, W) for pairs, W in found] for name, found in memories.items()}
+pooled = {
+    name: {what: np.concatenate([keys[what] for keys in found]) for what in ("tail", "share", "ahead")}
+    for name, found in measures.items()
+}
+mean_losses = {
+    name: np.mean([loss_pass(pairs, LOSSES["tail average"], W).loss for pairs, W in found])
+    for name, found in memories.items()
+}
+Table(
+    {
+        "memory": list(memories),
+        "mean tail-average loss": list(mean_losses.values()),
+        "$\\lVert W \\rVert_F/d$": [np.mean([float(W.norm()) / d for _, W in f]) for f in memories.values()],
+        "keys first": [(pooled[name]["ahead"] == 0).mean() for name in memories],
+        "keys above their tail average": [(pooled[name]["tail"] > 0).mean() for name in memories],
+    },
+    ".3g",
+)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-metrics", "caption": "Three memories of the same pairs, pooled over instances. Left: margins between signal and tail average, in units of the norm scale of the memory. Right: percentiles of the signals; the dotted line is the law of the outer-product memory."}, "image": {"alt": "Distribution functions: the tail-average memory has almost no negative margin and hardly any signal at the very top; the outer-product memory is spread over all percentiles."}}
+figure, (left, right) = panels(2, height=3.3)
+for (name, found), color in zip(memories.items(), (ORANGE, BLUE, GREEN), strict=True):
+    scale = np.mean([float(W.norm()) / d for _, W in found])
+    values = np.sort(pooled[name]["tail"]) / scale
+    p = (np.arange(len(values)) + 0.5) / len(values)
+    left.plot(values, p, color=color, label=name)
+    right.plot(np.sort(pooled[name]["share"]), p, color=color)
+w = np.linspace(0.001, 0.999, 400)
+right.plot(w, percentile_cdf(w, metrics_load), ":", color=GREY)
+left.axvline(0, color=GREY, lw=0.8)
+left.set(xlabel="margin over norm scale", ylabel="share of keys below", xlim=(-3, 3))
+right.set(xlabel="percentile of the signal", ylabel="share of keys below", xlim=(0.5, 1.005))
+left.legend()
+figure
+
+# %% [markdown]
+# The tail-average memory wastes nothing: its margins pile up just above zero, and its signals just inside the tail.
+# Cross-entropy puts more signals in first place, and pays with signals that fall out of the tail.
+#
+# ## Limits
+#
+# - A trained memory that fails shows that *this* memory fails. For the tail average at a tiny ridge that is nearly the same as that none exists; for the list of $k$ it is not, since nobody minimised anything for it, and its curve in {numref}`fig-tam-success` is a lower bound.
+# - At $d = 16$ the transitions are broad, and lie at a higher load than the asymptotic one.
+# - The paper says that the loss vanishes exactly if all but a vanishing share of the margins are positive. That needs the norm to diverge, as it does when the ridge vanishes; at a fixed norm a positive margin still costs $\ell(m) > 0$.
+#
+# ## Try
+#
+# ```sh
+# python -m assocmem run tail_average_margin -p r 0.4 -p metrics_load 0.5
+# python -m assocmem run tail_average_margin -p d 24 -p instances 16
+# ```
