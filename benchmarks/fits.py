@@ -87,7 +87,7 @@ def _dense_loss(loss, S):
     # the threshold is the same number, but with its derivative in the scores
     mu = mu + (torch.sigmoid(loss.beta * (x - mu)).sum(dim=0) - k) / slope
     softplus = functional.softplus(loss.beta * (x - mu), threshold=700)
-    return functional.softplus(mu + softplus.sum(dim=0) / (loss.beta * k) - S.diagonal()).mean()
+    return -functional.logsigmoid(S.diagonal() - mu - softplus.sum(dim=0) / (loss.beta * k)).mean()
 
 
 def scipy_run(method, **options):

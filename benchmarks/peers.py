@@ -90,7 +90,7 @@ def _tail_of_block(S, signal, mu, k, beta):
     """Sum of the losses of a block at given thresholds; the signal's own softplus is taken off again."""
     excess = functional.softplus(S - mu, beta=beta, threshold=700).sum(dim=0)
     excess = excess - functional.softplus(signal - mu, beta=beta, threshold=700)
-    return functional.softplus(mu + excess / k - signal).sum()
+    return -functional.logsigmoid(signal - mu - excess / k).sum()
 
 
 def autograd_tail(pairs, W, mu):

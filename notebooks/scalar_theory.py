@@ -44,12 +44,13 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from scipy import special, stats
+from scipy import integrate, optimize, special, stats
 
 from assocmem import plotting as plot
 from assocmem.claims import check
+from assocmem.correlation import correlation_memory
 from assocmem.fit import fit
-from assocmem.kernels import dense_hessian
+from assocmem.kernels import dense_hessian, joint_pass, loss_pass
 from assocmem.losses import TailAverage
 from assocmem.model import derived_seed, gaussian_pairs, scores
 from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, Table, panels
@@ -165,6 +166,71 @@ left.legend()
 figure
 
 # %% [markdown]
+# The potential itself, [Definition 3](#definition-3), has two minimisations and two expectations inside.
+# We do them by brute force: a search for the threshold, a search for $s$ at every $G$, adaptive quadrature around both.
+
+
+# %%
+def normal_average(function):
+    """Expectation over a standard normal variable by adaptive quadrature."""
+    density = 1 / math.sqrt(2 * math.pi)
+    return integrate.quad(
+        lambda G: density * math.exp(-G * G / 2) * function(G),
+        -9,
+        9,
+        epsabs=1e-11,
+        limit=200,
+    )[0]
+
+
+def lowest(function, low, high):
+    """Least value of a function on an interval."""
+    search = {"bounds": (low, high), "method": "bounded", "options": {"xatol": 1e-7}}
+    return optimize.minimize_scalar(function, **search).fun
+
+
+def by_definition(nu, chi):
+    """The potential from its definition, and what it would be if no score gave way."""
+    reach = 9 * nu + 9 / beta
+    c = lowest(
+        lambda mu: (
+            mu
+            + normal_average(lambda Z: np.logaddexp(0, beta * (nu * Z - mu)))
+            / (r * beta)
+        ),
+        -reach,
+        reach,
+    )
+    envelope = normal_average(
+        lambda G: lowest(
+            lambda s: (s - nu * G) ** 2 / (2 * chi) + np.logaddexp(0, c - s),
+            nu * G,
+            nu * G + chi,
+        )
+    )
+    rest = ridge / 2 * nu**2 - nu**2 / (2 * load * chi)
+    return rest + envelope, rest + normal_average(lambda G: np.logaddexp(0, c - nu * G))
+
+
+places = [
+    (theory.nu, theory.chi),
+    (0.5 * theory.nu, theory.chi),
+    (theory.nu, 2 * theory.chi),
+]
+values = [by_definition(*place) for place in places]
+check(
+    "definition-3",
+    "the potential at three points, by nested minimisation and adaptive quadrature",
+    measured=[value for value, _ in values],
+    predicted=[saddle_potential(*place, **at) for place in places],
+    tolerance=1e-8,
+    falsehood=(
+        "signals stay at their leave-one-out scores",
+        [stiff for _, stiff in values],
+    ),
+)
+
+# %% [markdown]
 # [Proposition 10](#proposition-10) says that the saddle point of {eq}`eq-scalar-potential` solves the two equations that the paper derives from the stationarity and from the trace of the Hessian,
 #
 # $$
@@ -225,7 +291,14 @@ def train(d, point, *key):
     H.diagonal().add_(ridge / d**2)
     chi = float(torch.linalg.inv(H).trace()) / (pairs.n * d**2)
     S = scores(pairs, found.W).numpy()
-    return {"nu": found.nu, "chi": chi, "loss": found.loss, "S": S, "fit": found}
+    return {
+        "nu": found.nu,
+        "chi": chi,
+        "loss": found.loss,
+        "S": S,
+        "fit": found,
+        "pairs": pairs,
+    }
 
 
 main = (load, r, beta, ridge)
@@ -311,11 +384,149 @@ check(
     ),
 )
 
+
 # %%
-rates = [-np.polyfit(np.log(dimensions), np.log(scatter[name]), 1)[0] for name in NAMES]
+def exponent(statistic, x):
+    """x of a statistic that falls like d^-x, with a 90% interval over resampled instances."""
+    resampled = np.random.default_rng(seed).integers(instances, size=(400, instances))
+    slopes = [
+        -np.polyfit(np.log(dimensions), np.log(statistic(x[:, i])), 1)[0]
+        for i in (np.arange(instances), *resampled)
+    ]
+    low, high = np.quantile(slopes[1:], [0.05, 0.95])
+    return f"{slopes[0]:.2f} ({low:.2f} to {high:.2f})"
+
+
 Table(
-    {"quantity": list(NAMES.values()), "scatter falls like $d^{-x}$, $x =$": rates},
-    ".2f",
+    {
+        "quantity": list(NAMES.values()),
+        "exponent of the distance": [
+            exponent(
+                lambda y: abs(y.mean(axis=1)), values[name] - getattr(theory, name)
+            )
+            for name in NAMES
+        ],
+        "exponent of the scatter": [
+            exponent(lambda y: y.std(axis=1, ddof=1) + 1e-300, values[name])
+            for name in NAMES
+        ],
+    }
+)
+
+# %% [markdown]
+# ## How large a memory can be
+#
+# Two bounds hold the norm from either side, one for each memory and one for nearly all of them.
+# Doing nothing, $W = 0$ with thresholds 0, costs at most $\log 2 + \log 2 / (r\beta)$ a key, so the ridge cannot have been worth more ([Lemma 18](#lemma-18)):
+#
+# $$
+# \nu_d^2 \le C_0 = \frac2\lambda \Bigl( \log 2 + \frac{\log 2}{r \beta} \Bigr) .
+# $$ (eq-scalar-upper)
+#
+# And some outer products $t\, U V^\top$ beat $W = 0$ by a fixed amount, while a convex objective can fall no faster than its slope at zero ([Lemma 19](#lemma-19), by the route of [Remark 8](#remark-8)):
+#
+# $$
+# \norm{W}_F \ge \frac{L(0) - \min_t \{ L(t\, U V^\top) + \tfrac{\lambda t^2}{2 d^2} \norm{U V^\top}_F^2 \}}{\norm{\nabla L(0)}_F} .
+# $$ (eq-scalar-lower)
+#
+# The lower bound can be evaluated for each instance, and from the normal picture of outer products for infinite $d$.
+
+
+# %%
+def lower_bound(run):
+    """The lower bound on |W|_F / d of one instance."""
+    pairs, loss, d = run["pairs"], TailAverage(r=r, beta=beta), run["pairs"].d
+    W = correlation_memory(pairs)
+    size = float((W * W).sum()) / d**2
+    best = lowest(
+        lambda t: loss_pass(pairs, loss, t * W).loss + ridge / 2 * t**2 * size, 0, 20
+    )
+    start = loss_pass(pairs, loss, 0 * W)
+    return (start.loss - best) / float(start.gradient.norm()) / d
+
+
+def outer_products(t):
+    """The objective at t U V' in the normal picture."""
+    noise = t * math.sqrt(load)
+    c, _, _ = scalar_tail_average(noise, r, beta)
+    cost = normal_average(lambda Z: np.logaddexp(0, c - t - noise * Z))
+    return cost + ridge / 2 * noise**2
+
+
+rest, _, _ = scalar_tail_average(1e-9, r, beta)
+gain = np.logaddexp(0, rest) - lowest(outer_products, 1e-9, 20)
+limit = math.sqrt(load) / special.expit(rest) * gain
+bounds = np.array(
+    [np.mean([lower_bound(run) for run in runs[d][:3]]) for d in dimensions]
+)
+upper = math.sqrt(2 / ridge * math.log(2) * (1 + 1 / (r * beta)))
+Table(
+    {
+        "$d$": [*(str(d) for d in dimensions), "limit"],
+        "lower bound": [*bounds, limit],
+        "$\\nu$": [*means["nu"], theory.nu],
+        "upper bound": [upper] * (len(dimensions) + 1),
+    }
+)
+
+# %%
+check(
+    "lemma-19",
+    "smallest norm scale of each dimension over the limit of the lower bound",
+    measured=values["nu"].min(axis=1) / limit,
+    predicted=1.0,
+    tolerance=0.0,
+    relation=">=",
+    falsehood=("memories are as large as the upper bound", upper / limit),
+)
+
+# %%
+check(
+    "remark-8",
+    "lower bounds of instances, extrapolated to infinite d",
+    measured=np.polyfit(inverse, bounds, 1)[-1],
+    predicted=limit,
+    tolerance=0.1 * limit,
+    falsehood=("the bound falls like 1/d", 0.0),
+)
+
+# %% [markdown]
+# The appendix also writes the bracket as $\nu_d \le C_0$, with the constant that the lemma gives for the square.
+# With a large ridge $C_0$ is below one, and then its root is not: at load 0.02, $r = 0.5$, $\beta = 10$ and ridge 10 the norm scale lies between $C_0$ and $\sqrt{C_0}$.
+
+# %%
+strong = (0.02, 0.5, 10.0, 10.0)
+large = train(30, strong, 99)
+squares = 2 / strong[3] * math.log(2) * (1 + 1 / (strong[1] * strong[2]))
+check(
+    "lemma-18",
+    "largest norm scale of each dimension, and that of a memory with a strong ridge",
+    measured=[*values["nu"].max(axis=1), large["nu"]],
+    predicted=[*[upper] * len(dimensions), math.sqrt(squares)],
+    tolerance=0.0,
+    relation="<=",
+    falsehood=("the bound without its root", [*[upper**2] * len(dimensions), squares]),
+)
+
+# %% [markdown]
+# Smoothing enters the bound through $1/\beta$ alone ([Remark 7](#remark-7)): the cost of doing nothing, on one instance.
+
+# %%
+sharpness = np.array([1.0, 10.0, 100.0, 1000.0])
+pairs = runs[dimensions[0]][0]["pairs"]
+zero = torch.zeros(pairs.d, pairs.d, dtype=torch.float64)
+idle = [
+    joint_pass(pairs, TailAverage(r=r, beta=b), zero, zero.new_zeros(pairs.n))[0]
+    for b in sharpness
+]
+check(
+    "remark-7",
+    f"mean loss at W = 0 and thresholds 0 for beta from {sharpness[0]:g} to {sharpness[-1]:g}",
+    measured=idle,
+    predicted=math.log(2) * (1 + 1 / (r * sharpness)),
+    tolerance=0.0,
+    relation="<=",
+    falsehood=("smoothing costs nothing", math.log(2)),
 )
 
 # %% [markdown]
@@ -324,19 +535,23 @@ Table(
 # One memory of the largest dimension is looked at score by score.
 # First the competitors: not pooled, but key by key, as the theorem has it.
 
+
 # %%
+def column_distances(S, scale):
+    """Kolmogorov-Smirnov distance of the competitors of each key, over a scale, from the normal law."""
+    n = len(S)
+    columns = S.T[~np.eye(n, dtype=bool)].reshape(n, n - 1)
+    levels = special.ndtr(np.sort(columns / scale(columns), axis=1))
+    steps = np.arange(n) / (n - 1)
+    return np.maximum(steps[1:] - levels, levels - steps[:-1]).max(axis=1)
+
+
 d = max(dimensions)
 one = runs[d][0]
 S, n = one["S"], len(one["S"])
 signal = S.diagonal()
-columns = np.where(np.eye(n, dtype=bool), np.nan, S)
-spread = np.nanstd(columns, axis=0)
-distances = np.array(
-    [
-        stats.kstest(np.delete(S[:, i], i) / theory.nu, "norm").statistic
-        for i in range(n)
-    ]
-)
+distances = column_distances(S, lambda columns: theory.nu)
+own = column_distances(S, lambda columns: columns.std(axis=1, keepdims=True))
 
 # %% [markdown]
 # A sample of $n - 1$ independent normal variables has a Kolmogorov–Smirnov distance of about $0.87/\sqrt{n}$.
@@ -344,12 +559,6 @@ distances = np.array(
 # Divided by its own spread a column is as normal as a normal sample.
 
 # %%
-own = np.array(
-    [
-        stats.kstest(np.delete(S[:, i], i) / spread[i], "norm").statistic
-        for i in range(n)
-    ]
-)
 Table(
     {
         "columns": ["scaled by the theory", "scaled each by itself", "normal samples"],
@@ -377,6 +586,35 @@ check(
             for x in np.linspace(-3, 3, 601)
         ),
     ),
+)
+
+# %% [markdown]
+# In the limit the columns need not be scaled one by one ([Remark 3](#remark-3)): with $\nu_d$ of the memory in place of their own spread, their distance from the normal law vanishes too, at the rate $d^{-1/2}$ of the lengths $\norm{W v_i}$.
+
+# %%
+away = np.array(
+    [
+        [
+            column_distances(run["S"], lambda columns, nu=run["nu"]: nu).mean()
+            for run in runs[size]
+        ]
+        for size in dimensions
+    ]
+)
+slope, covariance = np.polyfit(
+    np.log(dimensions),
+    np.log(away.mean(axis=1)),
+    1,
+    w=math.sqrt(instances) * away.mean(axis=1) / away.std(axis=1, ddof=1),
+    cov="unscaled",
+)
+check(
+    "remark-3",
+    f"exponent of d in the mean distance of columns from the normal law, d up to {max(dimensions)}",
+    measured=slope[0],
+    predicted=-0.5,
+    tolerance=0.2,
+    falsehood=("the distance stays", 0.0),
 )
 
 # %% [markdown]
@@ -460,6 +698,35 @@ check(
     falsehood=(
         "the margin is taken from the threshold, not from the tail average",
         finite.margin_cdf(finite.margin.quantile(levels) + finite.c - finite.mu),
+    ),
+)
+
+# %% [markdown]
+# The force on a key, its weight $a_i = \sigma(-m_i)$, is the profile $a(G)$ of {eq}`eq-scalar-dual` at its optimum ([Remark 11](#remark-11)).
+# So the first two moments of the weights should be those of $A$, once more in the limit of large $d$.
+
+
+# %%
+def weight_moments(run):
+    """Mean and mean square of the weights of one memory."""
+    a = special.expit(-run["fit"].margins.numpy())
+    return a.mean(), (a**2).mean()
+
+
+moments = np.array([[weight_moments(run) for run in runs[size]] for size in dimensions])
+levels = (np.arange(20_000) + 0.5) / 20_000
+A = special.expit(-theory.margin.quantile(levels))
+unmoved = special.expit(theory.c - theory.nu * special.ndtri(levels))
+extrapolated = [extrapolate(moments[:, :, k]) for k in (0, 1)]
+check(
+    "remark-11",
+    "mean and mean square of the weights, extrapolated to infinite d",
+    measured=[polynomial[-1] for polynomial, _ in extrapolated],
+    predicted=[A.mean(), (A**2).mean()],
+    tolerance=[4 * error for _, error in extrapolated],
+    falsehood=(
+        "weights of the leave-one-out scores",
+        [unmoved.mean(), (unmoved**2).mean()],
     ),
 )
 

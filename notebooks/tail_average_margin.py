@@ -23,10 +23,17 @@ r = 0.15  # tail fraction; [0.01, 0.9]
 beta = 30.0  # inverse smoothing width; [1, 1000]
 ridge = 1e-6  # ridge of the trained memories; [1e-9, 1]
 d = 16  # dimension of the trained memories; [4, 60]
-loads = [0.12, 0.2, 0.28, 0.36, 0.44]  # their loads n/d^2; [0.05, 2]
+loads = [0.16, 0.2, 0.24, 0.28, 0.32, 0.36, 0.4]  # their loads n/d^2; [0.05, 2]
 instances = 8  # memories of each load; [2, 100000]
 metrics_load = 0.28  # load at which three memories are compared; [0.05, 2]
-smoothings = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0]  # beta of the smoothing error; [0.1, 10000]
+smoothings = [
+    0.3,
+    1.0,
+    3.0,
+    10.0,
+    30.0,
+    100.0,
+]  # beta of the smoothing error; [0.1, 10000]
 norms = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0]  # spreads of a column of scores; [0.1, 100]
 sizes = [300, 1000, 3000, 10000]  # numbers of scores in a column; [50, 1000000]
 draws = 20  # columns of each size; [4, 100000]
@@ -50,7 +57,7 @@ from assocmem.losses import CrossEntropy, TailAverage
 from assocmem.model import derived_seed, gaussian_pairs, scores, tail_count
 from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, SKY, Table, panels
 from assocmem.progress import progress
-from assocmem.ridgeless import critical_load, tail_mean
+from assocmem.ridgeless import critical_load
 from assocmem.scalar_theory import scalar_tail_average
 from assocmem.tail_average import (
     smoothed_gradient,
@@ -103,7 +110,7 @@ memory = [
 # The tail average of the best two asks for a convex set in between.
 
 # %%
-A, B = np.array([3.0, -4.0, -1.0]), np.array([-4.0, 3.0, -1.0])
+A, B = np.array([3.0, -2.0, -1.0]), np.array([-2.0, 3.0, -1.0])
 columns = {"A": A, "B": B, "middle": (A + B) / 2}
 Table(
     {
@@ -133,7 +140,13 @@ left.plot([A[0], B[0]], [A[1], B[1]], "--", color=GREY, lw=1)
 for name, x in columns.items():
     left.plot(x[0], x[1], "o", color=ORANGE)
     left.annotate(name, (x[0] + 0.2, x[1] + 0.2))
-left.set(xlim=(low, high), ylim=(low, high), aspect="equal", xlabel="first competitor", ylabel="second competitor")
+left.set(
+    xlim=(low, high),
+    ylim=(low, high),
+    aspect="equal",
+    xlabel="first competitor",
+    ylabel="second competitor",
+)
 column = np.random.default_rng(seed).standard_normal(60)
 mu = np.linspace(0, 2.2, 300)
 k = tail_count(r, len(column))
@@ -142,7 +155,12 @@ right.plot(mu, objective, color=GREY, label="exact")
 for b, color in ((10.0, BLUE), (3.0, ORANGE)):
     softplus = np.logaddexp(0, b * (column[:, None] - mu)).sum(axis=0) / (b * k)
     right.plot(mu, mu + softplus, color=color, label=f"$\\beta$ = {b:g}")
-    right.plot(smoothed_threshold(column, r, b), smoothed_tail_average(column, r, b), "o", color=color)
+    right.plot(
+        smoothed_threshold(column, r, b),
+        smoothed_tail_average(column, r, b),
+        "o",
+        color=color,
+    )
 right.plot(np.sort(column)[-k], tail_average(column, r), "o", color=GREY)
 right.set(xlabel="threshold $\\mu$", ylabel="value")
 right.legend()
@@ -208,7 +226,9 @@ def train(load, loss, *key):
     pairs = gaussian_pairs(pairs_at_load(load, d), d, seed=derived_seed(seed, *key))
     found = fit(pairs, LOSSES[loss], ridge=ridge, tol=1e-4)
     if not found.converged:
-        raise RuntimeError(f"load {load}: gap {found.gap:.1e} after {found.passes} passes")
+        raise RuntimeError(
+            f"load {load}: gap {found.gap:.1e} after {found.passes} passes"
+        )
     return pairs, found.W
 
 
@@ -219,6 +239,7 @@ judged = {
     ]
     for loss in LOSSES
 }
+
 
 # %%
 def successes(loss, won):
@@ -241,7 +262,14 @@ for wins, name, color, shift in (
     (tail, "above the tail average", GREEN, 0),
     (listed, "among the best $k$", ORANGE, 0.004),
 ):
-    plot.proportions(ax, np.array(loads) + shift, wins, [instances] * len(loads), color=color, label=name)
+    plot.proportions(
+        ax,
+        np.array(loads) + shift,
+        wins,
+        [instances] * len(loads),
+        color=color,
+        label=name,
+    )
     ax.plot(np.array(loads) + shift, np.array(wins) / instances, color=color, lw=1)
 ax.axvline(critical_load(r), color=GREY, ls=":")
 ax.set(xlabel="load $n/d^2$", ylabel="share of instances", ylim=(-0.05, 1.05))
@@ -257,10 +285,16 @@ figure
 # In principle at place $k$; never further.
 
 # %%
-beaten = np.concatenate([keys["ahead"] for row in judged["tail average"] for keys in row])
+beaten = np.concatenate(
+    [keys["ahead"] for row in judged["tail average"] for keys in row]
+)
 tails = np.concatenate([keys["tail"] for row in judged["tail average"] for keys in row])
 limit = np.concatenate(
-    [np.full_like(keys["ahead"], k - 1) for row, k in zip(judged["tail average"], places, strict=True) for keys in row]
+    [
+        np.full_like(keys["ahead"], k - 1)
+        for row, k in zip(judged["tail average"], places, strict=True)
+        for keys in row
+    ]
 )
 safe = tails > 0
 check(
@@ -289,8 +323,10 @@ check(
 
 # %%
 column = np.random.default_rng([seed, 2]).standard_normal(max(sizes))
-excess = np.array([smoothed_tail_average(column, r, b) for b in smoothings]) - tail_average(column, r)
-density = math.exp(-special.ndtri(r) ** 2 / 2) / math.sqrt(2 * math.pi)
+excess = np.array(
+    [smoothed_tail_average(column, r, b) for b in smoothings]
+) - tail_average(column, r)
+density = math.exp(-(special.ndtri(r) ** 2) / 2) / math.sqrt(2 * math.pi)
 sharp = np.array(smoothings)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-smoothing", "caption": "What smoothing adds to the tail average of a column of normal scores (dots), the bound that holds for any column (dashed), and the law for a density at the threshold (line).", "placement": "center"}, "image": {"alt": "Dots below a dashed line of slope minus one, following a line of slope minus two."}}
@@ -313,7 +349,8 @@ x = np.random.default_rng([seed, 3]).standard_normal(m)
 soft = min(beta, 10.0)
 differences = np.array(
     [
-        smoothed_gradient(x + step * e, r, soft) - smoothed_gradient(x - step * e, r, soft)
+        smoothed_gradient(x + step * e, r, soft)
+        - smoothed_gradient(x - step * e, r, soft)
         for e in np.eye(m)
     ]
 ) / (2 * step)
@@ -328,7 +365,10 @@ check(
     measured=np.linalg.norm(differences - hessian) / size,
     predicted=0.0,
     tolerance=1e-5,
-    falsehood=("the threshold stays where it is", np.linalg.norm(frozen - hessian) / size),
+    falsehood=(
+        "the threshold stays where it is",
+        np.linalg.norm(frozen - hessian) / size,
+    ),
 )
 
 # %% [markdown]
@@ -356,19 +396,35 @@ by_norm = [felt(sizes[-1], rho, 0) for rho in norms]
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-geometry", "caption": "Columns of normal scores, mean and standard deviation over draws. Left: the number of scores that feel the smoothing, times (1 + rho)/n, against the spread rho, at the largest size; the line is the integral over the normal law. Right: what one newcomer takes from the others, times n to the power 3/2, against n at spread one.", "placement": "center"}, "image": {"alt": "Left, dots on a line that levels off. Right, dots of about equal height."}}
 figure, (left, right) = panels(2, height=3)
-left.errorbar(norms, [f.mean() for f, _ in by_norm], [f.std() for f, _ in by_norm], fmt="o", color=BLUE)
+left.errorbar(
+    norms,
+    [f.mean() for f, _ in by_norm],
+    [f.std() for f, _ in by_norm],
+    fmt="o",
+    color=BLUE,
+)
 spreads = np.geomspace(min(norms), max(norms), 60)
 slopes = np.array([scalar_tail_average(s, r, beta)[2] for s in spreads])
 left.semilogx(spreads, (1 + spreads) * r * slopes / (beta * spreads), color=GREY)
 left.set(xlabel="spread $\\rho$", ylabel="felt, times $(1 + \\rho)/n$", ylim=(0, None))
-right.errorbar(sizes, [t.mean() for _, t in by_size], [t.std() for _, t in by_size], fmt="o", color=ORANGE)
-right.set(xlabel="scores $n$", ylabel="taken, times $n^{3/2}$", xscale="log", ylim=(0, None))
+right.errorbar(
+    sizes,
+    [t.mean() for _, t in by_size],
+    [t.std() for _, t in by_size],
+    fmt="o",
+    color=ORANGE,
+)
+right.set(
+    xlabel="scores $n$", ylabel="taken, times $n^{3/2}$", xscale="log", ylim=(0, None)
+)
 figure
 
 # %%
 means = np.array([t.mean() for _, t in by_size])
 errors = np.array([t.std(ddof=1) for _, t in by_size]) / math.sqrt(draws) / means
-(slope, _), covariance = np.polyfit(np.log(sizes), np.log(means), 1, w=1 / errors, cov="unscaled")
+(slope, _), covariance = np.polyfit(
+    np.log(sizes), np.log(means), 1, w=1 / errors, cov="unscaled"
+)
 check(
     "lemma-4",
     f"exponent of n in what a newcomer takes, from {len(sizes)} sizes",
@@ -397,7 +453,13 @@ pairs, W = train(metrics_load, "tail average", 90)
 S = scores(pairs, W)
 ours = loss_pass(pairs, CrossEntropy(), W).loss
 torchs = float(torch.nn.functional.cross_entropy(S.T, torch.arange(pairs.n)))
-Table({"mean cross-entropy": ["logistic loss of a margin", "as usually written"], "value": [ours, torchs]}, ".15f")
+Table(
+    {
+        "mean cross-entropy": ["logistic loss of a margin", "as usually written"],
+        "value": [ours, torchs],
+    },
+    ".15f",
+)
 
 # %% [markdown]
 # The two aggregates read a column quite differently.
@@ -411,6 +473,7 @@ n = max(sizes)
 column = np.random.default_rng([seed, 5]).standard_normal((draws, n))
 spreads = np.linspace(0.25, 9, 22)
 frozen_at = math.sqrt(2 * math.log(n))
+largest = -special.ndtri(1 / n)  # of n normal scores, typically
 carriers = {"log-sum-exp": [], "tail average": []}
 values = {name: [] for name in carriers}
 for nu in spreads:
@@ -418,18 +481,23 @@ for nu in spreads:
     softmax = special.softmax(x, axis=1)
     values["log-sum-exp"].append(special.logsumexp(x, axis=1).mean())
     values["tail average"].append(smoothed_tail_average(x, r, beta).mean())
-    for name, T in (("log-sum-exp", softmax), ("tail average", smoothed_gradient(x, r, beta))):
+    for name, T in (
+        ("log-sum-exp", softmax),
+        ("tail average", smoothed_gradient(x, r, beta)),
+    ):
         carriers[name].append((1 / (T**2).sum(axis=1)).mean())
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-aggregates", "caption": "Two aggregates of a column of normal scores against its spread. Left: their values (dots), with the bulk and the frozen law of the log-sum-exp (lines) and the tail average of the normal law (line). Right: the effective number of competitors that carry the gradient, one over the sum of squared weights. Dotted: the spread at which the log-sum-exp freezes.", "placement": "center"}, "image": {"alt": "Left, two rising curves on lines. Right, the number of carriers of the log-sum-exp falls from all to a few, that of the tail average stays."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-aggregates", "caption": "Two aggregates of a column of normal scores against its spread. Left: their values (dots), with the bulk law of the log-sum-exp (line), the largest score (dashed), and the tail average of the normal law (line). Right: the effective number of competitors that carry the gradient, one over the sum of squared weights. Dotted: the spread at which the log-sum-exp freezes.", "placement": "center"}, "image": {"alt": "Left, two rising curves on lines. Right, the number of carriers of the log-sum-exp falls from all to a few, that of the tail average stays."}}
 figure, (left, right) = panels(2, height=3.2)
 bulk = spreads < frozen_at
 for name, color in (("log-sum-exp", BLUE), ("tail average", GREEN)):
     left.plot(spreads, values[name], "o", ms=3, color=color, label=name)
     right.semilogy(spreads, carriers[name], "o-", ms=3, lw=1, color=color, label=name)
 left.plot(spreads[bulk], math.log(n) + spreads[bulk] ** 2 / 2, color=BLUE, lw=1)
-left.plot(spreads[~bulk], spreads[~bulk] * frozen_at, color=BLUE, lw=1)
-left.plot(spreads, [scalar_tail_average(nu, r, beta)[0] for nu in spreads], color=GREEN, lw=1)
+left.plot(spreads, largest * spreads, "--", color=BLUE, lw=1)
+left.plot(
+    spreads, [scalar_tail_average(nu, r, beta)[0] for nu in spreads], color=GREEN, lw=1
+)
 for ax in (left, right):
     ax.axvline(frozen_at, color=GREY, ls=":")
     ax.set_xlabel("spread $\\nu$ of the scores")
@@ -459,7 +527,9 @@ figure
 # %%
 small = gaussian_pairs(14, 3, seed=derived_seed(seed, 6))
 loss = TailAverage(r=0.3, beta=3.0)
-W = torch.randn(3, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+W = torch.randn(
+    3, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)
+)
 thresholds = loss_pass(small, loss, W).mu
 competes = ~torch.eye(small.n, dtype=torch.bool)
 
@@ -469,14 +539,22 @@ def joint_objective(w):
     S = small.U.T @ w.reshape(3, 3) @ small.V
     softplus = torch.nn.functional.softplus(S - thresholds, beta=3.0) * competes
     c = thresholds + softplus.sum(dim=0) / tail_count(0.3, small.n - 1)
-    return torch.nn.functional.softplus(c - S.diagonal()).sum() + ridge * small.n / 18 * (w**2).sum()
+    return (
+        -torch.nn.functional.logsigmoid(S.diagonal() - c).sum()
+        + ridge * small.n / 18 * (w**2).sum()
+    )
 
 
 differentiated = torch.autograd.functional.hessian(joint_objective, W.reshape(-1))
 held, moving = (
-    small.n * (dense_hessian(small, loss, W, profiled=p) + ridge / 9 * torch.eye(9, dtype=torch.float64))
+    small.n
+    * (
+        dense_hessian(small, loss, W, profiled=p)
+        + ridge / 9 * torch.eye(9, dtype=torch.float64)
+    )
     for p in (False, True)
 )
+
 
 # %%
 def blocks(S, mu, k, b):
@@ -484,7 +562,11 @@ def blocks(S, mu, k, b):
     for i in range(len(S)):
         q = special.expit(b * (S[:, i] - mu[i]))
         q[i] = 0
-        m = S[i, i] - mu[i] - np.delete(np.logaddexp(0, b * (S[:, i] - mu[i])), i).sum() / (b * k)
+        m = (
+            S[i, i]
+            - mu[i]
+            - np.delete(np.logaddexp(0, b * (S[:, i] - mu[i])), i).sum() / (b * k)
+        )
         a, Q = special.expit(-m), q / k - (np.arange(len(S)) == i)
         yield a * (1 - a) * np.outer(Q, Q) + a * b / k * np.diag(q * (1 - q))
 
@@ -492,16 +574,24 @@ def blocks(S, mu, k, b):
 U, V = small.U.numpy(), small.V.numpy()
 S = scores(small, W).numpy()
 H = ridge * small.n / 9 * np.eye(9)
-for v, M in zip(V.T, blocks(S, thresholds.numpy(), tail_count(0.3, small.n - 1), 3.0), strict=True):
+for v, M in zip(
+    V.T, blocks(S, thresholds.numpy(), tail_count(0.3, small.n - 1), 3.0), strict=True
+):
     H += np.kron(U @ M @ U.T, np.outer(v, v))  # rows of W one after the other
 size = float(differentiated.norm())
 check(
     "definition-2",
     "relative distances of the definition and of the engine's Hessian from automatic differentiation",
-    measured=[np.linalg.norm(H - differentiated.numpy()) / size, float((held - differentiated).norm()) / size],
+    measured=[
+        np.linalg.norm(H - differentiated.numpy()) / size,
+        float((held - differentiated).norm()) / size,
+    ],
     predicted=0.0,
     tolerance=1e-12,
-    falsehood=("the thresholds move along", float((moving - differentiated).norm()) / size),
+    falsehood=(
+        "the thresholds move along",
+        float((moving - differentiated).norm()) / size,
+    ),
 )
 
 # %% [markdown]
@@ -518,22 +608,33 @@ for t in progress(range(instances), "metrics"):
         pairs, W = train(metrics_load, name, 91, t)
         memories[name].append((pairs, W))
     memories["outer products"].append((pairs, correlation_memory(pairs)))
-measures = {name: [judge(pairs, W) for pairs, W in found] for name, found in memories.items()}
+measures = {
+    name: [judge(pairs, W) for pairs, W in found] for name, found in memories.items()
+}
 pooled = {
-    name: {what: np.concatenate([keys[what] for keys in found]) for what in ("tail", "share", "ahead")}
+    name: {
+        what: np.concatenate([keys[what] for keys in found])
+        for what in ("tail", "share", "ahead")
+    }
     for name, found in measures.items()
 }
 mean_losses = {
-    name: np.mean([loss_pass(pairs, LOSSES["tail average"], W).loss for pairs, W in found])
+    name: np.mean(
+        [loss_pass(pairs, LOSSES["tail average"], W).loss for pairs, W in found]
+    )
     for name, found in memories.items()
 }
 Table(
     {
         "memory": list(memories),
         "mean tail-average loss": list(mean_losses.values()),
-        "$\\lVert W \\rVert_F/d$": [np.mean([float(W.norm()) / d for _, W in f]) for f in memories.values()],
+        "$\\lVert W \\rVert_F/d$": [
+            np.mean([float(W.norm()) / d for _, W in f]) for f in memories.values()
+        ],
         "keys first": [(pooled[name]["ahead"] == 0).mean() for name in memories],
-        "keys above their tail average": [(pooled[name]["tail"] > 0).mean() for name in memories],
+        "keys above their tail average": [
+            (pooled[name]["tail"] > 0).mean() for name in memories
+        ],
     },
     ".3g",
 )
@@ -550,7 +651,9 @@ w = np.linspace(0.001, 0.999, 400)
 right.plot(w, percentile_cdf(w, metrics_load), ":", color=GREY)
 left.axvline(0, color=GREY, lw=0.8)
 left.set(xlabel="margin over norm scale", ylabel="share of keys below", xlim=(-3, 3))
-right.set(xlabel="percentile of the signal", ylabel="share of keys below", xlim=(0.5, 1.005))
+right.set(
+    xlabel="percentile of the signal", ylabel="share of keys below", xlim=(0.5, 1.005)
+)
 left.legend()
 figure
 

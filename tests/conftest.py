@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import assocmem  # noqa: F401  before torch, whose threads it tells how to wait
+
 settings.register_profile("assocmem", derandomize=True, deadline=None, max_examples=30)
 settings.load_profile("assocmem")
 

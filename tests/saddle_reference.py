@@ -2,8 +2,8 @@
 
     python tests/saddle_reference.py            all points, into tests/saddle_reference.json (minutes)
 
-Averages over the law of the margin are taken over the margin ``y`` itself: the normal variable that leads to it
-is ``G = (y - chi sigma(-y) + c) / nu``, explicitly, so that no proximal equation is solved anywhere.
+Averages over the law of the margin are taken over the margin ``y`` itself: the normal variable that leads to
+it is ``G = (y - chi sigma(-y) + c) / nu``, explicitly, so that no proximal equation is solved anywhere.
 """
 
 import json

@@ -36,7 +36,7 @@ def dense_loss(loss, S):
         q = torch.sigmoid(loss.beta * (others - mu))
         mu = mu + (q.sum(0) - k) / (loss.beta * q * (1 - q)).sum(0).detach()  # its derivative in the scores
         aggregate = mu + torch.nn.functional.softplus(others - mu, beta=loss.beta, threshold=600).sum(0) / k
-    return torch.nn.functional.softplus(aggregate - S.diagonal()).mean()
+    return -torch.nn.functional.logsigmoid(S.diagonal() - aggregate).mean()
 
 
 def bisected_threshold(x, k, beta):
@@ -99,7 +99,7 @@ def test_joint_form_against_autograd_and_its_minimum_over_the_thresholds(loss):
     k = tail_count(loss.r, 39)
     softplus = torch.nn.functional.softplus(S - mu, beta=loss.beta, threshold=600)
     c = mu + (softplus.sum(0) - softplus.diagonal()) / k
-    value = torch.nn.functional.softplus(c - S.diagonal()).mean()
+    value = -torch.nn.functional.logsigmoid(S.diagonal() - c).mean()
     gradients = torch.autograd.grad(value, (free, mu))
     found, *ours = joint_pass(pairs, loss, W, mu.detach())
     assert found == pytest.approx(value.item(), rel=1e-12)
@@ -132,7 +132,7 @@ def test_cross_entropy_is_a_logistic_loss_of_the_margin():
     softmax_form = torch.nn.functional.cross_entropy(S.T, torch.arange(20))
     done = loss_pass(pairs, CrossEntropy(), W)
     assert done.loss == pytest.approx(softmax_form.item(), rel=1e-13)
-    assert done.loss == pytest.approx(torch.nn.functional.softplus(-done.margins).mean().item(), rel=1e-13)
+    assert done.loss == pytest.approx(-torch.nn.functional.logsigmoid(done.margins).mean().item(), rel=1e-13)
 
 
 def test_one_competitor_in_the_tail_of_a_sharp_loss_is_the_retrieval_margin():
@@ -151,7 +151,8 @@ def test_threshold_equation_is_solved(seed, r, beta, scale):
         mu, q = tail_threshold(x, start, start.abs() * 1e-2, k, 59, beta)
         assert torch.allclose(q.sum(0), torch.full((4,), k, dtype=torch.float64), rtol=1e-11)
         assert torch.allclose(q, torch.sigmoid(beta * (x - mu)), rtol=1e-12)
-        compiled, excess = columns.tail(T := x.clone(), start, start.abs() * 1e-2, torch.zeros(4).double(), k, beta)
+        doubt, narrow = start.abs() * 1e-2, torch.zeros_like(start)
+        compiled, excess = columns.tail(T := x.clone(), start, doubt, narrow, k, beta)
         assert torch.allclose(T, q / k, rtol=0, atol=1e-10)
         assert torch.allclose(T.sum(0), torch.ones(4, dtype=torch.float64), rtol=1e-11)
         value = mu + torch.nn.functional.softplus(x - mu, beta=beta, threshold=100).sum(0) / k
@@ -171,6 +172,15 @@ def test_the_compiled_way_and_the_way_of_tensors_agree(loss, scale, monkeypatch)
     if joint:
         for mine, other in zip(joint, joint_pass(pairs, loss, W, ours.mu + 0.1), strict=True):
             torch.testing.assert_close(mine, other, rtol=1e-11, atol=1e-12)
+
+
+def test_the_value_keeps_its_digits_where_keys_fail_by_far():
+    pairs, W, _ = problem(60, 8, 40.0)
+    done = loss_pass(pairs, CrossEntropy(), W)
+    assert float((done.margins < -20).double().mean()) > 0.1
+    S = pairs.U.T @ W @ pairs.V
+    exact = (S.logsumexp(dim=0) - S.diagonal()).mean()
+    assert done.loss == pytest.approx(float(exact), rel=1e-15)
 
 
 def test_compiled_exponentials_are_right_to_the_last_digits():

@@ -1,5 +1,6 @@
 """The scalar saddle against other quadrature, its dual, arithmetic with thirty digits, and limits."""
 
+import json
 import math
 from itertools import pairwise
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from saddle_reference import POINTS, STORE, misses
 from scipy import integrate, optimize, special, stats
 
 from assocmem.ridgeless import critical_load, tail_mean
@@ -20,20 +22,6 @@ from assocmem.scalar_theory import (
     solve_scalar,
 )
 
-POINTS = [  # load, r, beta, ridge: both phases, the corners, the paper's figure
-    (0.28, 0.15, 30.0, 1e-7),
-    (0.4, 0.15, 30.0, 1e-7),
-    (0.2944, 0.15, 30.0, 1e-6),
-    (0.02, 0.005, 0.1, 1e-12),
-    (0.02, 0.98, 1000.0, 1e-12),
-    (0.02, 0.98, 0.1, 10.0),
-    (5.0, 0.98, 1000.0, 10.0),
-    (5.0, 0.005, 1000.0, 1e-12),
-    (5.0, 0.005, 0.1, 1e-12),
-    (1.0, 0.5, 3.0, 0.1),
-    (0.1, 0.3, 1.0, 1e-4),
-    (0.6, 0.6, 100.0, 1e-9),
-]
 names = [f"load={p[0]}-r={p[1]}-beta={p[2]}-ridge={p[3]}" for p in POINTS]
 logarithmic = st.floats(-1, 1)
 
@@ -105,28 +93,29 @@ def test_adaptive_quadrature_finds_the_same_averages(point):
     assert s.loss == pytest.approx(average(lambda G: np.logaddexp(0, -channel(G))), rel=1e-8)
 
 
-@pytest.mark.parametrize("point", POINTS, ids=names)
-def test_thirty_digits_give_the_same_threshold_and_tail_average(point):
-    _, r, beta, _ = point
-    s = solution(point)
-    with mpmath.workdps(30):
-        nu, width = mpmath.mpf(s.nu), mpmath.mpf(beta) * mpmath.mpf(s.nu)
+REFERENCE = json.loads(STORE.read_text(encoding="utf-8"))
 
-        def mean(function, mu):
-            bends = [mu / nu + t / width for t in (-80, -20, -5, 0, 5, 20, 80)]
-            edges = [-14, *sorted(b for b in bends if -14 < b < 14), 14]
-            return mpmath.quad(lambda Z: function(beta * (nu * Z - mu)) * mpmath.npdf(Z), edges)
 
-        def miss(mu):
-            return mean(lambda t: 1 / (1 + mpmath.exp(-t)), mu) - mpmath.mpf(r)
+@pytest.mark.parametrize("row", REFERENCE["rows"], ids=names)
+def test_thirty_digits_give_the_same_solution(row):
+    s = solution(row["point"])
+    for name in ("nu", "chi", "c", "loss"):
+        assert float(getattr(s, name)) == pytest.approx(float(row[name]), rel=1e-10), name
+    scale = abs(float(row["mu"])) + 1 / row["point"][2]
+    assert s.mu == pytest.approx(float(row["mu"]), abs=1e-10 * scale)
 
-        start = mpmath.mpf(s.mu)
-        near = mpmath.mpf(10) ** -8 * (abs(start) + 1 / mpmath.mpf(beta))
-        mu = mpmath.findroot(miss, (start - near, start + near), solver="secant", tol=1e-20)
-        c = mu + mean(lambda t: mpmath.log1p(mpmath.exp(t)), mu) / (r * mpmath.mpf(beta))
-        scale = float(abs(mu) + 1 / mpmath.mpf(beta))
-        assert s.mu == pytest.approx(float(mu), abs=1e-10 * scale)
-        assert s.c == pytest.approx(float(c), rel=1e-10)
+
+def test_the_stored_digits_solve_the_equations():
+    """One point afresh, so that the table cannot drift away from the code that wrote it."""
+    assert [tuple(row["point"]) for row in REFERENCE["rows"]] == POINTS
+    assert all(float(row["miss"]) < 1e-20 for row in REFERENCE["rows"])
+    row = REFERENCE["rows"][9]
+    with mpmath.workdps(20):
+        nu, chi, c, mu = (mpmath.mpf(row[name]) for name in ("nu", "chi", "c", "mu"))
+        missed, same_c, same_mu = misses(nu, chi, row["point"], mu)
+        assert mpmath.norm(missed) < 1e-16
+        assert max(abs(same_c - c), abs(same_mu - mu)) < 1e-16
+        assert mpmath.norm(misses(nu * (1 + mpmath.mpf("1e-9")), chi, row["point"], mu)[0]) > 1e-10
 
 
 @given(st.floats(-1e6, 1e6), st.floats(-3, 12))

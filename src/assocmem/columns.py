@@ -19,7 +19,7 @@ FAR = -math.log(EPSILON)  # distance in units of 1/beta from which a sigmoid is 
 LARGEST_POWER = 700.0  # exponentials beyond it are no different for our sums
 REACH = 88.0  # a factor exp(88) more or less spoils no exponential
 NARROW = 0.6  # share of a column's spread within which its threshold is worth singling out
-WORTH_A_THREAD = 2**16  # scores that take about as long as threads take to start
+WORTH_A_THREAD = 2**19  # scores that take longer than threads take to start and to get out of the way
 GROUP = 512  # factors of at least one half whose product does not vanish
 LOG2_E, SHIFT = 1 / math.log(2), 1.5 * 2.0**52
 LOG_2 = (6.93147180369123816490e-01, 1.90821492927058770002e-10)  # its sum is log 2 to twice the digits
@@ -135,8 +135,8 @@ def _tails_at(rows, excess, total, mu, k, beta):
 def _tail_of_few(x, guess, doubt, width, k, beta, E, T, near, places):
     """The tail where few scores are near the threshold, and only they are searched.
 
-    Scores further than ``width`` from the guess are in the tail or out of it to the last digit. False, and ``x``
-    as it was, if the threshold is not where it was thought to be.
+    Scores further than ``width`` from the guess are in the tail or out of it to the last digit. False, and
+    ``x`` as it was, if the threshold is not where it was thought to be.
     """
     high = guess + width
     above, count, beyond = _part(x, guess - width, high, near, places)
@@ -157,7 +157,7 @@ def _tail_of_few(x, guess, doubt, width, k, beta, E, T, near, places):
 
 @_compiled()
 def _part(x, low, high, near, places):
-    """Copy the scores between two levels; return how many lie above, how many between, the sum of excesses."""
+    """Copy the scores between two levels; count those above and those between, sum what exceeds the upper."""
     above, count, beyond = 0, 0, 0.0
     for j in range(len(x)):
         if x[j] > high:
@@ -174,9 +174,9 @@ def _part(x, low, high, near, places):
 def _search(x, mu, doubt, k, m, beta, E, T):
     """Threshold at which the sigmoids of m scores sum to k, and what the exponentials ``E`` lack to be there.
 
-    Newton's method on the logarithm of the sum, or of its complement where that is smaller, inside a bracket that
-    every step tightens. Where scores are further apart than ``1/beta`` the sum is a staircase; there bisection
-    takes over. Exponentials are taken once: later thresholds multiply them by a factor.
+    Newton's method on the logarithm of the sum, or of its complement where that is smaller, inside a bracket
+    that every step tightens. Where scores are further apart than ``1/beta`` the sum is a staircase; there
+    bisection takes over. Exponentials are taken once: later thresholds multiply them by a factor.
     """
     few = 2 * k < m
     wanted = k if few else m - k
@@ -239,8 +239,8 @@ def _finish(x, mu, factor, k, beta, E):
 def _exponentials(x, mu, beta, E, T):
     """Write ``exp(beta (mu - x))`` into ``E``; ``T`` is working memory.
 
-    A Taylor polynomial after the power of two has been split off. Adding a large number rounds to an integer and
-    leaves that integer in the lowest bits, which are shifted into the exponent.
+    A Taylor polynomial after the power of two has been split off. Adding a large number rounds to an integer
+    and leaves that integer in the lowest bits, which are shifted into the exponent.
     """
     for j in range(len(x)):
         a = beta * (mu - x[j])

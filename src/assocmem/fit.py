@@ -11,7 +11,7 @@ The solver is L-BFGS in the metric of a model Hessian. Each margin is nearly lin
 
 whose inverse costs one n x n Cholesky factor and then ``O(n d^2 + n^2)`` a product, little beside a pass.
 The identity part c is the ridge plus the mean curvature of the aggregates, less in the direction of W itself,
-since a tail average scales with W. For small d the exact Hessian takes its place. The first step of a line
+since a tail average scales with W. For small d and ridge the exact Hessian takes its place. The first step of a line
 search minimises the logistic loss of margins that are linear in W, which costs no pass and spares the many
 halvings of a Newton step into an exponential. Ridge and smoothing start large and go down in stages, each
 warm-started, since the small-ridge problem is stiff and, for small d, nearly non-smooth; unless the ridge
@@ -74,7 +74,7 @@ METRIC_KEYS = 16_000  # rank-one terms in the metric at most; it is a poor one w
 ALONG_W = 0.95  # share of the aggregates' mean curvature that is taken off along W
 LONGEST_STEP = 4.0  # in multiples of the metric's step
 LEAVE_NEWTON, LEAVE = 1e-4, 1e-3  # relative decrease still expected when a stage before the last is left
-NEWTON_DIMENSION = 40  # up to here the dense Hessian is affordable
+NEWTON_DIMENSION, STIFF = 40, 1e-4  # up to here the dense Hessian is affordable, and needed
 EASY = 0.004  # share of the ridge in the objective below which a problem is not stiff
 PROBE = 60  # steps in which a problem that looks easy has to be solved
 CHECKPOINT_SECONDS = 30
@@ -284,7 +284,7 @@ def _descend(run, point, loss, ridge, tol, *, easy, last, steps=None):
     and none is needed there. With the exact Hessian as the metric it is Newton's method.
     """
     pairs = run.pairs
-    exact = pairs.d <= NEWTON_DIMENSION and not easy
+    exact = pairs.d <= NEWTON_DIMENSION and ridge <= STIFF and not easy
     period = 1 if exact else max(3, math.ceil((min(pairs.n, METRIC_KEYS) / 3 + 2 * pairs.d) / (2 * pairs.d)))
     leave = LEAVE_NEWTON if exact or easy else LEAVE
     history, metric, stuck = deque(maxlen=0 if exact else MEMORY), None, False

@@ -75,7 +75,7 @@ def loss_pass(pairs, loss, W, *, features=False):
             g[:, columns] = -pulled
             curvature[columns] = loss.total_curvature(T)
         gradient.addmm_(pulled.mul_(a), V.T)
-    value = torch.nn.functional.softplus(-margins).mean()
+    value = -torch.nn.functional.logsigmoid(margins).mean()  # softplus is off by 2e-9 beyond its threshold
     return Pass(float(value), gradient.div_(pairs.n), margins, mu, g, curvature)
 
 
@@ -112,7 +112,7 @@ def joint_pass(pairs, loss, W, mu):
         c, slope[columns] = loss.aggregate_at(T, mu[columns])
         margins[columns] = signal - c
         gradient.addmm_((pairs.U @ T - pairs.U[:, columns]).mul_(torch.sigmoid(-margins[columns])), V.T)
-    value = torch.nn.functional.softplus(-margins).mean()
+    value = -torch.nn.functional.logsigmoid(margins).mean()  # softplus is off by 2e-9 beyond its threshold
     return float(value), gradient.div_(pairs.n), torch.sigmoid(-margins) * slope / pairs.n
 
 
@@ -148,7 +148,7 @@ def hessian_pass(pairs, loss, W, D):
 
 
 def dense_hessian(pairs, loss, W, *, profiled=True):
-    """Hessian of the mean loss as a matrix, for small d: ``2 n d^4`` operations.
+    """Hessian of the mean loss as a matrix, for small d: ``n d^4 / 2`` operations.
 
     Parameters
     ----------
@@ -169,25 +169,30 @@ def dense_hessian(pairs, loss, W, *, profiled=True):
     c, _ = loss.aggregate(T, moments)
     a = torch.sigmoid(c - signal)
     C, g = loss.curvature(T), U - U @ T
-    inner = (_squares(U) @ C).reshape(d, d, n)
+    left = _squares(U) @ C
     if profiled:
-        pulled, total = U @ C, C.sum(dim=0).clamp(min=torch.finfo(C.dtype).tiny)
-        inner -= pulled[:, None, :] * pulled[None, :, :] / total
-    left = a * inner + a * (1 - a) * g[:, None, :] * g[None, :, :]
-    H = left.reshape(d * d, n) @ _squares(V).T / n
-    return H.reshape(d, d, d, d).permute(0, 2, 1, 3).reshape(d * d, d * d)
+        total = C.sum(dim=0).clamp(min=torch.finfo(C.dtype).tiny)
+        left.sub_(_squares(U @ C).div_(total))
+    left.mul_(a).add_(_squares(g).mul_(a * (1 - a)))
+    H = left @ _squares(V).T / n
+    place = torch.empty(d, d, dtype=torch.long, device=U.device)
+    i, j = torch.triu_indices(d, d, device=U.device)
+    place[i, j] = place[j, i] = torch.arange(len(i), device=U.device)
+    return H[place][:, :, place].permute(0, 2, 1, 3).reshape(d * d, d * d)
 
 
 def _squares(X):
-    """Outer product of each column with itself, shape (d^2, n)."""
-    return (X[:, None, :] * X[None, :, :]).reshape(-1, X.shape[1])
+    """Outer product of each column with itself, one of each two equal entries, shape (d (d + 1) / 2, n)."""
+    i, j = torch.triu_indices(len(X), len(X), device=X.device)
+    return X[i] * X[j]
 
 
 def _blocks(pairs, W, step=None):
     """Walk over blocks of keys, by default as large as memory allows.
 
-    Yields the slice, the keys, their scores with ``-inf`` at the signal, the signals, and mean and spread of the
-    competitors. All blocks share the memory of the scores: new memory for each would cost a fifth of the products.
+    Yields the slice, the keys, their scores with ``-inf`` at the signal, the signals, and mean and spread of
+    the competitors. All blocks share the memory of the scores: to be given new memory for each takes as long
+    as a fifth of the products.
     """
     step = step or block_columns(pairs.n, pairs.V.element_size(), pairs.V.device)
     total, gram = pairs.U.sum(dim=1), pairs.U @ pairs.U.T
