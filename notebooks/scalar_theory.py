@@ -31,8 +31,9 @@ r = 0.15  # tail fraction; [0.005, 0.98]
 beta = 3.0  # inverse smoothing width; [0.1, 1000]
 ridge = 0.01  # ridge lambda; [1e-12, 10]
 dimensions = [12, 16, 22, 30, 40]  # dimensions d of the simulations; [6, 400]
-instances = 8  # memories of each dimension; [3, 100000]
-other_loads = [0.1, 0.4, 0.8]  # loads of more points; [0.02, 5]
+instances = 12  # memories of each dimension; [3, 100000]
+other_instances = 6  # the same at the other points; [3, 100000]
+other_loads = [0.1, 0.5, 0.8]  # loads of more points; [0.02, 5]
 other_rs = [0.15, 0.5, 0.3]  # their tail fractions; [0.005, 0.98]
 other_betas = [3.0, 1.0, 10.0]  # their smoothings; [0.1, 1000]
 other_ridges = [0.001, 0.01, 0.0001]  # their ridges; [1e-12, 10]
@@ -301,6 +302,14 @@ def train(d, point, *key):
     }
 
 
+def signals_of(run):
+    return run["S"].diagonal()
+
+
+def margins_of(run):
+    return run["fit"].margins.numpy()
+
+
 main = (load, r, beta, ridge)
 runs = {
     d: [train(d, main, k) for k in progress(range(instances), f"d = {d}")]
@@ -335,12 +344,12 @@ Table({"$d$": rows, **columns})
 inverse = 1 / np.array(dimensions, dtype=float)
 
 
-def extrapolate(x):
+def extrapolate(x, degree=2):
     """Polynomial in 1/d through the means of the rows, and the standard error of its value at zero."""
     weights = math.sqrt(x.shape[1]) / x.std(axis=1, ddof=1)
-    degree = min(2, len(x) - 2)
+    degree = min(degree, len(x) - 2)
     polynomial, covariance = np.polyfit(
-        inverse, x.mean(axis=1), degree, w=weights, cov="unscaled"
+        inverse[-len(x) :], x.mean(axis=1), degree, w=weights, cov="unscaled"
     )
     return polynomial, math.sqrt(covariance[-1, -1])
 
@@ -589,7 +598,7 @@ check(
 )
 
 # %% [markdown]
-# In the limit the columns need not be scaled one by one ([Remark 3](#remark-3)): with $\nu_d$ of the memory in place of their own spread, their distance from the normal law vanishes too, at the rate $d^{-1/2}$ of the lengths $\norm{W v_i}$.
+# In the limit the columns need not be scaled one by one ([Remark 3](#remark-3)): with $\nu_d$ of the memory in place of their own spread, their distance from the normal law vanishes too, at least at the rate $d^{-1/2}$ of the lengths $\norm{W v_i}$, but not at the rate $1/d$ of normal samples of these sizes.
 
 # %%
 away = np.array(
@@ -613,8 +622,9 @@ check(
     f"exponent of d in the mean distance of columns from the normal law, d up to {max(dimensions)}",
     measured=slope[0],
     predicted=-0.5,
-    tolerance=0.2,
-    falsehood=("the distance stays", 0.0),
+    tolerance=0.1,
+    relation="<=",
+    falsehood=("columns are exact normal samples, at distance n^-1/2", -1.1),
 )
 
 # %% [markdown]
@@ -630,9 +640,6 @@ def finite_law(solution, nu, chi):
     return replace(solution, nu=nu, chi=chi, c=c, mu=mu)
 
 
-others = list(zip(other_loads, other_rs, other_betas, other_ridges, strict=True))
-theories = [solve_scalar(p[0], p[1], beta=p[2], ridge=p[3]) for p in others]
-d_other = dimensions[-2]
 law = finite_law(theory, one["nu"], one["chi"])
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-laws", "caption": "One memory of the largest dimension (dots) and its laws (lines), without a free constant. Left: quantiles of the signal scores against those of the proximal law. Middle: margins. Right: the share of competitors that a signal beats."}, "image": {"alt": "Dots near a diagonal, and dots that follow two distribution functions closely."}}
@@ -641,7 +648,7 @@ p = (np.arange(n) + 0.5) / n
 axes[0].plot(law.signal.quantile(p), np.sort(signal), ".", color=BLUE, ms=3)
 axes[0].axline((0, 0), slope=1, color=GREY, lw=1)
 axes[0].set(xlabel="quantile of the law", ylabel="signal score")
-margins = np.sort(one["fit"].margins.numpy())
+margins = np.sort(margins_of(one))
 axes[1].plot(margins, p, ".", color=BLUE, ms=3)
 t = np.linspace(margins[0], margins[-1], 200)
 axes[1].plot(t, law.margin_cdf(t), color=GREY)
@@ -654,50 +661,50 @@ axes[2].set(xlabel="percentile of the signal", ylabel="share of keys below")
 figure
 
 # %% [markdown]
-# For the check all instances of the largest dimension are pooled.
-# Distribution functions are compared at the quantiles 0.1, 0.3, 0.5, 0.7 and 0.9.
-# The scores of one memory are not independent, and the paper promises a distance of order $d^{-1/2}$ between score and law; a fifth of that is the tolerance, beside three standard errors over the instances.
-
+# For the check, distribution functions are compared at the quantiles 0.1, 0.3, 0.5, 0.7 and 0.9 of the law with the $\nu$ and $\chi$ of each dimension, and the shares of scores below them followed to infinite $d$ like everything else.
 
 # %%
-def shares_below(values, law):
-    """Mean over instances of the shares below five quantiles of a law, and three standard errors."""
-    levels = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
-    shares = np.array([[np.mean(x <= q) for q in law.quantile(levels)] for x in values])
-    return (
-        levels,
-        shares.mean(axis=0),
-        3 * shares.std(axis=0, ddof=1) / math.sqrt(len(shares)),
-    )
+fifths = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
 
 
-finite = finite_law(theory, means["nu"][-1], means["chi"][-1])
-signals = [run["S"].diagonal() for run in runs[d]]
-levels, measured, error = shares_below(signals, finite.signal)
+def shares_below(rows, solution, scores_of, kind, degree=2):
+    """Shares of scores below five quantiles of their law, extrapolated, and the standard errors."""
+    shares = []
+    for row in rows:
+        nu, chi = (np.mean([run[name] for run in row]) for name in ("nu", "chi"))
+        quantiles = getattr(finite_law(solution, nu, chi), kind).quantile(fifths)
+        shares.append(
+            [[np.mean(scores_of(run) <= q) for q in quantiles] for run in row]
+        )
+    shares = np.array(shares)
+    limits = [extrapolate(shares[:, :, k], degree) for k in range(len(fifths))]
+    return [limit[-1] for limit, _ in limits], [error for _, error in limits]
+
+
+measured, error = shares_below(runs.values(), theory, signals_of, "signal")
 check(
     "proposition-7",
-    f"signal scores of {instances} memories below five quantiles of the proximal law, d = {d}",
+    "signal scores below five quantiles of the proximal law, extrapolated to infinite d",
     measured=measured,
-    predicted=levels,
-    tolerance=0.2 / math.sqrt(d) + error,
+    predicted=fifths,
+    tolerance=[4 * e for e in error],
     falsehood=(
         "a leave-one-out score nu G, not pushed",
-        special.ndtr(finite.signal.quantile(levels) / finite.nu),
+        special.ndtr(theory.signal.quantile(fifths) / theory.nu),
     ),
 )
 
 # %%
-margins = [run["fit"].margins.numpy() for run in runs[d]]
-levels, measured, error = shares_below(margins, finite.margin)
+measured, error = shares_below(runs.values(), theory, margins_of, "margin")
 check(
     "remark-2",
-    f"margins of {instances} memories below five quantiles of the law, d = {d}",
+    "margins below five quantiles of the law, extrapolated to infinite d",
     measured=measured,
-    predicted=levels,
-    tolerance=0.2 / math.sqrt(d) + error,
+    predicted=fifths,
+    tolerance=[4 * e for e in error],
     falsehood=(
         "the margin is taken from the threshold, not from the tail average",
-        finite.margin_cdf(finite.margin.quantile(levels) + finite.c - finite.mu),
+        theory.margin_cdf(theory.margin.quantile(fifths) + theory.c - theory.mu),
     ),
 )
 
@@ -709,7 +716,7 @@ check(
 # %%
 def weight_moments(run):
     """Mean and mean square of the weights of one memory."""
-    a = special.expit(-run["fit"].margins.numpy())
+    a = special.expit(-margins_of(run))
     return a.mean(), (a**2).mean()
 
 
@@ -813,26 +820,107 @@ check(
 # %% [markdown]
 # ## Other points
 #
-# The same comparison at other loads, tail fractions, smoothings and ridges, on either side of the transition, at the last dimension but one.
+# The same comparison at other loads, tail fractions, smoothings and ridges: two on the satisfiable side, where only the ridge keeps the norm finite, and one on the other.
+# With fewer memories a straight line in $1/d$ has to do, and the check allows five per cent for its being straight.
+
+# %%
+others = list(zip(other_loads, other_rs, other_betas, other_ridges, strict=True))
+theories = [solve_scalar(p[0], p[1], beta=p[2], ridge=p[3]) for p in others]
+sizes = dimensions[1:]
+trained = [
+    [[train(d, point, k, t) for t in range(other_instances)] for d in sizes]
+    for k, point in enumerate(progress(others, "points"))
+]
+estimates = [
+    {
+        name: extrapolate(np.array([[run[name] for run in row] for row in rows]), 1)
+        for name in NAMES
+    }
+    for rows in trained
+]
+table = {"load, $r$, $\\beta$, ridge": [", ".join(f"{x:g}" for x in p) for p in others]}
+for name, label in NAMES.items():
+    table[f"{label}, theory"] = [getattr(t, name) for t in theories]
+    table[f"{label}, trained"] = [
+        f"{e[name][0][-1]:.4g} ± {e[name][1]:.2g}" for e in estimates
+    ]
+Table(table)
+
+# %%
+halves = [solve_scalar(2 * p[0], p[1], beta=p[2], ridge=p[3]) for p in others]
+check(
+    "theorem-2",
+    f"norm and susceptibility at {len(others)} other points, extrapolated from d up to {sizes[-1]}, over the theory",
+    measured=[
+        e[name][0][-1] / getattr(t, name)
+        for e, t in zip(estimates, theories, strict=True)
+        for name in ("nu", "chi")
+    ],
+    predicted=1.0,
+    tolerance=[
+        0.05 + 4 * e[name][1] / getattr(t, name)
+        for e, t in zip(estimates, theories, strict=True)
+        for name in ("nu", "chi")
+    ],
+    falsehood=(
+        "half of the entries of W count",
+        [
+            getattr(h, name) / getattr(t, name)
+            for h, t in zip(halves, theories, strict=True)
+            for name in ("nu", "chi")
+        ],
+    ),
+)
+
+# %% [markdown]
+# Far from the transition on the unsatisfiable side the proximal law is close to a normal one; where the susceptibility is large it is not.
+# A key that lags is pushed far, one that leads is left alone, so the margins pile up on the left and keep a normal tail on the right.
+# Of these points we take the one whose law of margins is furthest from normal, and draw its memories against both.
 
 
 # %%
-compared = []
-for k, (point, solution) in enumerate(
-    zip(progress(others, "points"), theories, strict=True)
-):
-    trained = [train(d_other, point, k, t) for t in range(2)]
-    compared.append(
-        (solution, {name: np.mean([t[name] for t in trained]) for name in NAMES})
-    )
+def as_normal(law):
+    """Mean and standard deviation of a law, and its distance from the normal law with the same."""
+    x = law.quantile(levels)
+    return x.mean(), x.std(), abs(special.ndtr((x - x.mean()) / x.std()) - levels).max()
 
-columns = {
-    "load, $r$, $\\beta$, ridge": [", ".join(f"{x:g}" for x in p) for p in others]
-}
-for name, label in NAMES.items():
-    columns[f"{label}, theory"] = [getattr(solution, name) for solution, _ in compared]
-    columns[f"{label}, trained"] = [trained[name] for _, trained in compared]
-Table(columns)
+
+chosen = max(range(len(others)), key=lambda k: as_normal(theories[k].margin)[2])
+rows = trained[chosen][-1]
+bent = finite_law(
+    theories[chosen], *(np.mean([run[name] for run in rows]) for name in ("nu", "chi"))
+)
+mean, deviation, distance = as_normal(bent.margin)
+pooled = np.sort(np.concatenate([margins_of(run) for run in rows]))
+p = (np.arange(len(pooled)) + 0.5) / len(pooled)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-bent", "caption": "Margins of memories at the point whose law is furthest from normal, pooled over instances. Left: against quantiles of the proximal law. Right: against those of the normal law with its mean and variance."}, "image": {"alt": "Left, dots close to the diagonal. Right, dots on a curve that bends away from it at both ends."}}
+figure, axes = panels(2, height=3.2)
+for ax, quantiles, name in (
+    (axes[0], bent.margin.quantile(p), "proximal law"),
+    (axes[1], mean + deviation * special.ndtri(p), "normal law"),
+):
+    ax.plot(quantiles, pooled, ".", color=BLUE, ms=3)
+    ax.axline((mean, mean), slope=1, color=GREY, lw=1)
+    ax.set(xlabel=f"quantile of the {name}", ylabel="margin")
+figure
+
+# %%
+measured, error = shares_below(
+    trained[chosen], theories[chosen], margins_of, "margin", degree=1
+)
+width, middle = as_normal(theories[chosen].margin)[1::-1]
+check(
+    "proposition-7",
+    f"margins below five quantiles of the proximal law at load {others[chosen][0]:g}, extrapolated to infinite d",
+    measured=measured,
+    predicted=fifths,
+    tolerance=[4 * e for e in error],
+    falsehood=(
+        "the normal law with the same mean and variance",
+        special.ndtr((theories[chosen].margin.quantile(fifths) - middle) / width),
+    ),
+)
 
 # %% [markdown]
 # ## Limits
