@@ -16,6 +16,7 @@ test: $(READY)            ## ruff and pytest
 check: $(READY)           ## look at the built book with a browser
 	@$(BIN)/python -m pytest -m site tests/site
 
+bench: export OMP_WAIT_POLICY := passive
 bench: $(READY)           ## measure the engine against its peers (half an hour) and rewrite the page
 	@$(BIN)/python benchmarks/passes.py
 	@$(BIN)/python benchmarks/fits.py

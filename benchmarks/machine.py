@@ -1,6 +1,7 @@
 """Which machine and which versions a table was measured with, and where tables are kept."""
 
 import json
+import os
 import platform
 from datetime import date
 from importlib.metadata import version
@@ -18,6 +19,7 @@ def machine():
     return {
         "processor": _processor(),
         "cores": torch.get_num_threads(),
+        "waiting_threads": os.environ.get("OMP_WAIT_POLICY", "default"),
         "memory_gib": round(psutil.virtual_memory().total / 2**30),
         "python": platform.python_version(),
         "versions": {name: version(name) for name in PACKAGES},

@@ -126,7 +126,7 @@ Table(
 # Scores are linear in $W$, and with independent targets and keys any column of scores is some memory's, so the same happens to memories: two that put the target on the list can have an average that does not.
 # No convex loss has the list as its set of successes.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-picture", "caption": "Left: three demands on a key with three competitors, in the plane of two of them less the signal: first place (dark), tail average of the best two below the signal (middle), place among the best two (light, not convex: A and B are in, their middle is not). Right: the function of the threshold whose minimum is the tail average, for one column of normal scores, exact and smoothed; the minimum of the exact one is flat between the k-th score and the next.",  "placement": "center"}, "image": {"alt": "Left, a quadrant inside a pentagon inside an L-shaped region. Right, three convex curves in the threshold with minima of nearly the same height."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-picture", "caption": "Left: three demands on a key with three competitors, in the plane of two of them less the signal: first place (dark), tail average of the best two below the signal (middle), place among the best two (light, not convex: A and B are in, their middle is not). Right: the function of the threshold whose minimum is the tail average, for one column of normal scores, exact and smoothed; the minimum of the exact one is flat between the k-th score and the next."}, "image": {"alt": "Left, a quadrant inside a pentagon inside an L-shaped region. Right, three convex curves in the threshold with minima of nearly the same height."}}
 figure, (left, right) = panels(2, height=3.4)
 low, high = -5, 4
 shapes = [
@@ -278,8 +278,8 @@ figure
 
 # %% [markdown]
 # In {numref}`fig-tam-success` first place gives way well before the tail average does.
-# The gap is what the criterion buys, and it widens without bound: the first falls like $1/\log n$ as memories grow, the second goes to a constant.
-# The list of $k$ holds a little longer still, even though nobody trained for it.
+# The gap is what the criterion buys, and in proportion it grows without bound: the first load falls like $1/\log n$ as memories grow, the second goes to a constant.
+# Trained for its tail average, a memory keeps all signals on the list hardly longer than above that average: once some signals must fail, they fail by far.
 #
 # How far down the list can a signal be that beats its tail average?
 # In principle at place $k$; never further.
@@ -318,7 +318,7 @@ check(
 # \TAM_r \le \TAM_{r,\beta} \le \TAM_r + \frac{m \log 2}{k \beta} .
 # $$ (eq-tam-smoothed)
 #
-# The upper bound is what a column of equal scores would feel.
+# The upper bound is the cost of a column of equal scores with the threshold at their height.
 # A column with a density $f$ at its threshold feels $\pi^2 f / (6 r \beta^2)$, since only scores within $1/\beta$ of it notice; and once $1/\beta$ is smaller than the distance between scores, less than that.
 
 # %%
@@ -329,7 +329,7 @@ excess = np.array(
 density = math.exp(-(special.ndtri(r) ** 2) / 2) / math.sqrt(2 * math.pi)
 sharp = np.array(smoothings)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-smoothing", "caption": "What smoothing adds to the tail average of a column of normal scores (dots), the bound that holds for any column (dashed), and the law for a density at the threshold (line).", "placement": "center"}, "image": {"alt": "Dots below a dashed line of slope minus one, following a line of slope minus two."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-smoothing", "caption": "What smoothing adds to the tail average of a column of normal scores (dots), the bound that holds for any column (dashed), and the law for a density at the threshold (line)."}, "image": {"alt": "Dots below a dashed line of slope minus one, following a line of slope minus two."}}
 figure, ax = panels(1, width=5)
 ax.loglog(sharp, excess, "o", color=BLUE)
 ax.loglog(sharp, math.log(2) / (r * sharp), "--", color=GREY)
@@ -394,7 +394,7 @@ def felt(n, rho, *key):
 by_size = [felt(n, 1.0, n) for n in progress(sizes, "columns")]
 by_norm = [felt(sizes[-1], rho, 0) for rho in norms]
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-geometry", "caption": "Columns of normal scores, mean and standard deviation over draws. Left: the number of scores that feel the smoothing, times (1 + rho)/n, against the spread rho, at the largest size; the line is the integral over the normal law. Right: what one newcomer takes from the others, times n to the power 3/2, against n at spread one.", "placement": "center"}, "image": {"alt": "Left, dots on a line that levels off. Right, dots of about equal height."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-geometry", "caption": "Columns of normal scores, mean and standard deviation over draws. Left: the number of scores that feel the smoothing, times (1 + rho)/n, against the spread rho, at the largest size; the line is the integral over the normal law. Right: what one newcomer takes from the others, times n to the power 3/2, against n at spread one."}, "image": {"alt": "Left, dots on a line that levels off. Right, dots of about equal height."}}
 figure, (left, right) = panels(2, height=3)
 left.errorbar(
     norms,
@@ -418,6 +418,20 @@ right.set(
     xlabel="scores $n$", ylabel="taken, times $n^{3/2}$", xscale="log", ylim=(0, None)
 )
 figure
+
+# %%
+slopes_at = [scalar_tail_average(rho, r, beta)[2] for rho in norms]
+check(
+    "lemma-4",
+    f"scores that feel the smoothing, times (1 + rho)/n, at spreads {norms[0]:g} to {norms[-1]:g}",
+    measured=[f.mean() for f, _ in by_norm],
+    predicted=[
+        (1 + rho) * r * slope / (beta * rho)
+        for rho, slope in zip(norms, slopes_at, strict=True)
+    ],
+    tolerance=[4 * f.std(ddof=1) / math.sqrt(draws) for f, _ in by_norm],
+    falsehood=("the whole tail feels it", [(1 + rho) * r for rho in norms]),
+)
 
 # %%
 means = np.array([t.mean() for _, t in by_size])
@@ -487,7 +501,7 @@ for nu in spreads:
     ):
         carriers[name].append((1 / (T**2).sum(axis=1)).mean())
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-aggregates", "caption": "Two aggregates of a column of normal scores against its spread. Left: their values (dots), with the bulk law of the log-sum-exp (line), the largest score (dashed), and the tail average of the normal law (line). Right: the effective number of competitors that carry the gradient, one over the sum of squared weights. Dotted: the spread at which the log-sum-exp freezes.", "placement": "center"}, "image": {"alt": "Left, two rising curves on lines. Right, the number of carriers of the log-sum-exp falls from all to a few, that of the tail average stays."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-aggregates", "caption": "Two aggregates of a column of normal scores against its spread. Left: their values (dots), with the bulk law of the log-sum-exp (line), the largest score (dashed), and the tail average of the normal law (line). Right: the effective number of competitors that carry the gradient, one over the sum of squared weights. Dotted: the spread at which the log-sum-exp freezes."}, "image": {"alt": "Left, two rising curves on lines. Right, the number of carriers of the log-sum-exp falls from all to a few, that of the tail average stays."}}
 figure, (left, right) = panels(2, height=3.2)
 bulk = spreads < frozen_at
 for name, color in (("log-sum-exp", BLUE), ("tail average", GREEN)):
@@ -664,7 +678,7 @@ figure
 # ## Limits
 #
 # - A trained memory that fails shows that *this* memory fails. For the tail average at a tiny ridge that is nearly the same as that none exists; for the list of $k$ it is not, since nobody minimised anything for it, and its curve in {numref}`fig-tam-success` is a lower bound.
-# - At $d = 16$ the transitions are broad, and lie at a higher load than the asymptotic one.
+# - At $d = 16$ the transitions are broad, and that of the tail average lies at a higher load than the asymptotic one. The percentiles of outer products in {numref}`fig-tam-metrics` lie off their law for the same reason.
 # - The paper says that the loss vanishes exactly if all but a vanishing share of the margins are positive. That needs the norm to diverge, as it does when the ridge vanishes; at a fixed norm a positive margin still costs $\ell(m) > 0$.
 #
 # ## Try
