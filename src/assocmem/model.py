@@ -14,7 +14,7 @@ import torch
 from assocmem.limits import available_bytes, memory_shortage, require, require_integer
 
 BLOCK_BYTES = 2**26
-RUNTIME_BYTES = 2**29
+RUNTIME_BYTES = 5 * 2**27
 
 
 @dataclass(frozen=True)
