@@ -92,13 +92,13 @@ memory = [
 # A memory *retrieves in the tail-average sense* if every signal exceeds the tail average of its $m = n - 1$ competitors.
 # This is [Definition 1](#definition-1) of the paper, and two things make it useful.
 # It is a certificate: the average of the best $k$ is at least the $k$-th best, so a signal above it is outranked by at most $k - 1$ competitors.
-# And it is convex, as the minimum over a threshold of something convex,
+# And it is convex, as the minimum over a threshold of something convex in scores and threshold together,
 #
 # $$
 # \TAM_r(x) = \min_\mu \Bigl\{ \mu + \frac1k \sum_{j=1}^m (x_j - \mu)_+ \Bigr\} ,
 # $$ (eq-tam-variational)
 #
-# attained where $k$ entries lie at or above $\mu$.
+# attained at the $k$-th largest entry.
 # Finance knows the pair as value-at-risk, the threshold, and conditional value-at-risk, the average beyond it {cite:p}`rockafellar2000optimization`.
 
 # %% [markdown]
@@ -148,8 +148,8 @@ left.set(
     ylabel="second competitor",
 )
 column = np.random.default_rng(seed).standard_normal(60)
-mu = np.linspace(0, 2.2, 300)
 k = tail_count(r, len(column))
+mu = np.sort(column)[-k] + np.linspace(-0.9, 1.3, 300)
 objective = mu + np.maximum(column[:, None] - mu, 0).sum(axis=0) / k
 right.plot(mu, objective, color=GREY, label="exact")
 for b, color in ((10.0, BLUE), (3.0, ORANGE)):
@@ -551,7 +551,8 @@ competes = ~torch.eye(small.n, dtype=torch.bool)
 def joint_objective(w):
     """The summed loss at fixed thresholds, with the ridge."""
     S = small.U.T @ w.reshape(3, 3) @ small.V
-    softplus = torch.nn.functional.softplus(S - thresholds, beta=3.0) * competes
+    excess = torch.nn.functional.softplus(S - thresholds, beta=3.0, threshold=700)
+    softplus = excess * competes
     c = thresholds + softplus.sum(dim=0) / tail_count(0.3, small.n - 1)
     return (
         -torch.nn.functional.logsigmoid(S.diagonal() - c).sum()

@@ -1,4 +1,4 @@
-"""The scalar saddle in high-precision arithmetic, by integrals that share nothing with the package.
+"""The scalar saddle in high-precision arithmetic: other quadrature, no proximal equation, Newton's method.
 
     python tests/saddle_reference.py            all points, into tests/saddle_reference.json (minutes)
 

@@ -183,6 +183,13 @@ def test_the_value_keeps_its_digits_where_keys_fail_by_far():
     assert done.loss == pytest.approx(float(exact), rel=1e-15)
 
 
+def test_scores_too_large_to_be_squared_are_refused():
+    pairs, W, _ = problem(20, 4, 1.0)
+    for factor in (1e160, 1e300):
+        with pytest.raises(ValueError, match="W: scores of up to .* whose squares overflow"):
+            loss_pass(pairs, TailAverage(0.15, 30.0), factor * W)
+
+
 def test_compiled_exponentials_are_right_to_the_last_digits():
     x, E = np.linspace(-24, 24, 40_001), np.empty(40_001)
     columns._exponentials(x, 0.5, 30.0, E, np.empty_like(x))
@@ -193,7 +200,8 @@ def test_compiled_exponentials_are_right_to_the_last_digits():
     assert np.all(E[~inside & (argument < 0)] < 1e-303)
 
 
-def test_threads_and_layout_change_nothing():
+def test_threads_and_layout_change_nothing(monkeypatch):
+    monkeypatch.setattr(columns, "WORTH_A_THREAD", 0)
     pairs, W, _ = problem(300, 6, 5.0)
     S = (pairs.U.T @ W @ pairs.V).fill_diagonal_(-torch.inf)
     moments = torch.zeros(300, dtype=torch.float64), torch.ones(300, dtype=torch.float64)
@@ -268,8 +276,8 @@ def test_loss_at_zero_is_that_of_equal_scores():
     pairs, W, _ = problem(20, 4, 0.0)
     assert loss_pass(pairs, CrossEntropy(), W).loss == pytest.approx(math.log(20))
     smooth = loss_pass(pairs, TailAverage(4 / 19, 2.0), W)
-    mu = -math.log(4 / 15) / 2 * -1  # sigmoid(-2 mu) = 4/19
-    aggregate = -mu + 19 / 4 * math.log1p(math.exp(2 * mu)) / 2
+    mu = math.log(15 / 4) / 2  # sigmoid(-2 mu) = 4/19
+    aggregate = mu + 19 / 4 * math.log1p(math.exp(-2 * mu)) / 2
     torch.testing.assert_close(smooth.margins, torch.full_like(smooth.margins, -aggregate))
 
 

@@ -94,6 +94,11 @@ class TailAverage:
         c : Tensor, shape (b,)
         mu : Tensor, shape (b,)
             ``-inf`` where the tail is everything (r = 1), and the tail average the mean.
+
+        Raises
+        ------
+        ValueError
+            For scores whose squares overflow.
         """
         m = len(x) - 1
         k = tail_count(self.r, m)
@@ -104,6 +109,8 @@ class TailAverage:
             return mean, torch.full_like(mean, -torch.inf)
         mean, spread = moments or _moments(x)
         guess, doubt = _gaussian_threshold(mean, spread, k, m, self.beta)
+        if not bool(torch.isfinite(guess + doubt).all()):
+            raise ValueError(f"W: scores of up to {float(x.max()):.0e}, whose squares overflow")
         if columns.suits(x):
             mu, excess = columns.tail(x, guess, doubt, spread, k, self.beta)
         else:
