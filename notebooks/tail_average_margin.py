@@ -126,7 +126,7 @@ Table(
 # Scores are linear in $W$, and with independent targets and keys any column of scores is some memory's, so the same happens to memories: two that put the target on the list can have an average that does not.
 # No convex loss has the list as its set of successes.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-picture", "caption": "Left: three demands on a key with three competitors, in the plane of two of them less the signal: first place (dark), tail average of the best two below the signal (middle), place among the best two (light, not convex: A and B are in, their middle is not). Right: the function of the threshold whose minimum is the tail average, for one column of normal scores, exact and smoothed; the minimum of the exact one is flat between the k-th score and the next."}, "image": {"alt": "Left, a quadrant inside a pentagon inside an L-shaped region. Right, three convex curves in the threshold with minima of nearly the same height."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-picture", "caption": "Left: three demands on a key with three competitors, in the plane of two of them less the signal: first place (innermost), tail average of the best two below the signal (next), place among the best two (outermost, not convex: A and B are in, their middle is not). Right: the function of the threshold whose minimum is the tail average, for one column of normal scores, exact and smoothed; the minimum of the exact one is flat between the k-th score and the next."}, "image": {"alt": "Left, a quadrant inside a pentagon inside an L-shaped region. Right, three convex curves in the threshold with minima of nearly the same height."}}
 figure, (left, right) = panels(2, height=3.4)
 low, high = -5, 4
 shapes = [
