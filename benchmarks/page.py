@@ -34,7 +34,7 @@ def _machine(table, what):
     versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
     return (
         f"{what}: {m['processor']}, {m['cores']} cores, {m['memory_gib']} GiB, Python {m['python']}, "
-        f"{versions}, OMP_WAIT_POLICY {m.get('waiting_threads', 'default')}, {m['date']}."
+        f"{versions}, OMP_WAIT_POLICY {m['waiting_threads']}, {m['date']}."
     )
 
 

@@ -303,14 +303,14 @@ def column_distances(S, scale=None):
     return np.maximum(steps[1:] - levels, levels - steps[:-1]).max(axis=1)
 
 
-def equations(pairs, found, S, chi, point):
+def equations(run, S):
     """The identity, and both sides of the variance and the susceptibility equation, of one memory."""
-    _, r, beta, ridge = point
+    pairs, found, nu, chi = run["pairs"], run["fit"], run["nu"], run["chi"]
     q = special.expit(beta * (S - found.mu.numpy()))
     np.fill_diagonal(q, 0)
     k = q.sum(axis=0).mean()
     a = special.expit(-found.margins.numpy())
-    b, nu = a * (1 - a), found.nu
+    b = a * (1 - a)
     pulled = (a * (S.diagonal() - (q * S).sum(axis=0) / k)).mean()
     omega = (a * beta * (q * (1 - q)).sum(axis=0) / k).mean()
     size = pairs.n / pairs.d**2
@@ -338,18 +338,23 @@ def train(d, point, *key):
     H = dense_hessian(pairs, loss, found.W, profiled=False)
     H.diagonal().add_(ridge / d**2)
     chi = float(torch.linalg.inv(H).trace()) / (pairs.n * d**2)
-    S = scores(pairs, found.W).numpy()
     return {
         "nu": found.nu,
         "chi": chi,
         "loss": found.loss,
         "fit": found,
         "pairs": pairs,
+    }
+
+
+def with_scores(run):
+    """A memory at the section's parameters, and what is kept of its scores."""
+    S = scores(run["pairs"], run["fit"].W).numpy()
+    return run | {
         "signal": S.diagonal().copy(),
-        "percentile": signal_percentiles(pairs, found.W).numpy(),
-        "distance": column_distances(S, found.nu).mean(),
+        "distance": column_distances(S, run["nu"]).mean(),
         "own distance": column_distances(S).mean(),
-        "sides": equations(pairs, found, S, chi, point),
+        "sides": equations(run, S),
     }
 
 
@@ -363,7 +368,7 @@ def margins_of(run):
 
 main = (load, r, beta, ridge)
 runs = {
-    d: [train(d, main, k) for k in progress(range(instances), f"d = {d}")]
+    d: [with_scores(train(d, main, k)) for k in progress(range(instances), f"d = {d}")]
     for d in dimensions
 }
 
@@ -429,15 +434,26 @@ figure
 # The paper proves that the scatter in {numref}`fig-order` falls at least like $d^{-1/2}$; memories do better, at a rate near $1/d$, and {prf:ref}`thm-scalar` needs no rate at all.
 # The check is on the extrapolated values, at four standard errors; the falsehood is a theory in which only $d(d+1)/2$ of the $d^2$ entries count, as for a symmetric matrix.
 
+
 # %%
-limits = {name: extrapolate(values[name]) for name in NAMES}
+def check_limits(claim, what, limits, predicted, falsehood):
+    """Compare extrapolations with a prediction at four standard errors."""
+    return check(
+        claim,
+        what,
+        measured=[polynomial[-1] for polynomial, _ in limits],
+        predicted=predicted,
+        tolerance=[4 * error for _, error in limits],
+        falsehood=falsehood,
+    )
+
+
 half = solve_scalar(2 * load, r, beta=beta, ridge=ridge)
-check(
+check_limits(
     "theorem-2",
     f"norm, susceptibility and mean loss extrapolated to infinite d from d up to {max(dimensions)}",
-    measured=[limits[name][0][-1] for name in NAMES],
+    [extrapolate(values[name]) for name in NAMES],
     predicted=[getattr(theory, name) for name in NAMES],
-    tolerance=[4 * limits[name][1] for name in NAMES],
     falsehood=(
         "half of the entries of W count",
         [getattr(half, name) for name in NAMES],
@@ -690,7 +706,7 @@ axes[1].plot(margins, p, ".", color=BLUE, ms=3)
 t = np.linspace(margins[0], margins[-1], 200)
 axes[1].plot(t, law.margin_cdf(t), color=GREY)
 axes[1].set(xlabel="margin", ylabel="share of keys below")
-percentiles = np.sort(one["percentile"])
+percentiles = np.sort(signal_percentiles(one["pairs"], one["fit"].W).numpy())
 axes[2].plot(percentiles, p, ".", color=BLUE, ms=3)
 w = np.linspace(0, 1, 400)
 axes[2].plot(w, law.percentile_cdf(w), color=GREY)
@@ -705,7 +721,7 @@ fifths = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
 
 
 def shares_below(rows, solution, scores_of, kind, degree=2):
-    """Shares of scores below five quantiles of their law, extrapolated, and the standard errors."""
+    """Extrapolations of the shares of scores below five quantiles of their law."""
     shares = []
     for row in rows:
         nu, chi = (np.mean([run[name] for run in row]) for name in ("nu", "chi"))
@@ -714,17 +730,14 @@ def shares_below(rows, solution, scores_of, kind, degree=2):
             [[np.mean(scores_of(run) <= q) for q in quantiles] for run in row]
         )
     shares = np.array(shares)
-    limits = [extrapolate(shares[:, :, k], degree) for k in range(len(fifths))]
-    return [limit[-1] for limit, _ in limits], [error for _, error in limits]
+    return [extrapolate(shares[:, :, k], degree) for k in range(len(fifths))]
 
 
-measured, error = shares_below(runs.values(), theory, signals_of, "signal")
-check(
+check_limits(
     "proposition-7",
     "signal scores below five quantiles of the proximal law, extrapolated to infinite d",
-    measured=measured,
+    shares_below(runs.values(), theory, signals_of, "signal"),
     predicted=fifths,
-    tolerance=[4 * e for e in error],
     falsehood=(
         "a leave-one-out score nu G, not pushed",
         special.ndtr(theory.signal.quantile(fifths) / theory.nu),
@@ -732,13 +745,11 @@ check(
 )
 
 # %%
-measured, error = shares_below(runs.values(), theory, margins_of, "margin")
-check(
+check_limits(
     "remark-2",
     "margins below five quantiles of the law, extrapolated to infinite d",
-    measured=measured,
+    shares_below(runs.values(), theory, margins_of, "margin"),
     predicted=fifths,
-    tolerance=[4 * e for e in error],
     falsehood=(
         "the margin is taken from the threshold, not from the tail average",
         theory.margin_cdf(theory.margin.quantile(fifths) - theory.c + theory.mu),
@@ -761,13 +772,11 @@ moments = np.array([[weight_moments(run) for run in runs[size]] for size in dime
 levels = (np.arange(20_000) + 0.5) / 20_000
 A = special.expit(-theory.margin.quantile(levels))
 unmoved = special.expit(theory.c - theory.nu * special.ndtri(levels))
-extrapolated = [extrapolate(moments[:, :, k]) for k in (0, 1)]
-check(
+check_limits(
     "remark-11",
     "mean and mean square of the weights, extrapolated to infinite d",
-    measured=[polynomial[-1] for polynomial, _ in extrapolated],
+    [extrapolate(moments[:, :, k]) for k in (0, 1)],
     predicted=[A.mean(), (A**2).mean()],
-    tolerance=[4 * error for _, error in extrapolated],
     falsehood=(
         "weights of the leave-one-out scores",
         [unmoved.mean(), (unmoved**2).mean()],
@@ -810,13 +819,11 @@ Table(
 # The checks are again on the extrapolation to $d = \infty$, at four standard errors.
 
 # %%
-variance, error = extrapolate(sides["variance"])
-check(
+check_limits(
     "proposition-8",
     f"ratio of the two sides of the variance equation, extrapolated from d up to {max(dimensions)}",
-    measured=variance[-1],
+    [extrapolate(sides["variance"])],
     predicted=1.0,
-    tolerance=4 * error,
     falsehood=(
         "the equation without omega",
         1 / extrapolate(sides["without omega"])[0][-1],
@@ -824,13 +831,11 @@ check(
 )
 
 # %%
-response, error = extrapolate(sides["response"])
-check(
+check_limits(
     "proposition-9",
     f"right-hand side of the susceptibility equation, extrapolated from d up to {max(dimensions)}",
-    measured=response[-1],
+    [extrapolate(sides["response"])],
     predicted=1.0,
-    tolerance=4 * error,
     falsehood=(
         "the equation without its B-term",
         1 + extrapolate(sides["response"] - sides["without B"])[0][-1],
@@ -926,16 +931,12 @@ for ax, quantiles, name in (
 figure
 
 # %%
-measured, error = shares_below(
-    trained[chosen], theories[chosen], margins_of, "margin", degree=1
-)
-width, middle = as_normal(theories[chosen].margin)[1::-1]
-check(
+middle, width, _ = as_normal(theories[chosen].margin)
+check_limits(
     "proposition-7",
     f"margins below five quantiles of the proximal law at load {others[chosen][0]:g}, extrapolated to infinite d",
-    measured=measured,
+    shares_below(trained[chosen], theories[chosen], margins_of, "margin", degree=1),
     predicted=fifths,
-    tolerance=[4 * e for e in error],
     falsehood=(
         "the normal law with the same mean and variance",
         special.ndtr((theories[chosen].margin.quantile(fifths) - middle) / width),

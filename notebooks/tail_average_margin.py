@@ -391,44 +391,37 @@ def felt(n, rho, *key):
     return (q * (1 - q)).sum(axis=1) * (1 + rho) / n, taken
 
 
+def felt_law(rho):
+    """The first of these for an infinite column: the slope of the tail average in its spread tells it."""
+    _, _, slope = scalar_tail_average(rho, r, beta)
+    return (1 + rho) * r * slope / (beta * rho)
+
+
 by_size = [felt(n, 1.0, n) for n in progress(sizes, "columns")]
 by_norm = [felt(sizes[-1], rho, 0) for rho in norms]
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-geometry", "caption": "Columns of normal scores, mean and standard deviation over draws. Left: the number of scores that feel the smoothing, times (1 + rho)/n, against the spread rho, at the largest size; the line is the integral over the normal law. Right: what one newcomer takes from the others, times n to the power 3/2, against n at spread one."}, "image": {"alt": "Left, dots on a line that levels off. Right, dots of about equal height."}}
 figure, (left, right) = panels(2, height=3)
-left.errorbar(
-    norms,
-    [f.mean() for f, _ in by_norm],
-    [f.std() for f, _ in by_norm],
-    fmt="o",
-    color=BLUE,
-)
+for ax, x, columns, color in (
+    (left, norms, [f for f, _ in by_norm], BLUE),
+    (right, sizes, [t for _, t in by_size], ORANGE),
+):
+    mean, spread = np.mean(columns, axis=1), np.std(columns, axis=1)
+    ax.errorbar(x, mean, spread, fmt="o", color=color)
 spreads = np.geomspace(min(norms), max(norms), 60)
-slopes = np.array([scalar_tail_average(s, r, beta)[2] for s in spreads])
-left.semilogx(spreads, (1 + spreads) * r * slopes / (beta * spreads), color=GREY)
+left.semilogx(spreads, [felt_law(rho) for rho in spreads], color=GREY)
 left.set(xlabel="spread $\\rho$", ylabel="felt, times $(1 + \\rho)/n$", ylim=(0, None))
-right.errorbar(
-    sizes,
-    [t.mean() for _, t in by_size],
-    [t.std() for _, t in by_size],
-    fmt="o",
-    color=ORANGE,
-)
 right.set(
     xlabel="scores $n$", ylabel="taken, times $n^{3/2}$", xscale="log", ylim=(0, None)
 )
 figure
 
 # %%
-slopes_at = [scalar_tail_average(rho, r, beta)[2] for rho in norms]
 check(
     "lemma-4",
     f"scores that feel the smoothing, times (1 + rho)/n, at spreads {norms[0]:g} to {norms[-1]:g}",
     measured=[f.mean() for f, _ in by_norm],
-    predicted=[
-        (1 + rho) * r * slope / (beta * rho)
-        for rho, slope in zip(norms, slopes_at, strict=True)
-    ],
+    predicted=[felt_law(rho) for rho in norms],
     tolerance=[4 * f.std(ddof=1) / math.sqrt(draws) for f, _ in by_norm],
     falsehood=("the whole tail feels it", [(1 + rho) * r for rho in norms]),
 )
