@@ -174,11 +174,14 @@ def dense_hessian(pairs, loss, W, *, profiled=True):
         total = C.sum(dim=0).clamp(min=torch.finfo(C.dtype).tiny)
         left.sub_(_squares(U @ C).div_(total))
     left.mul_(a).add_(_squares(g).mul_(a * (1 - a)))
-    H = left @ _squares(V).T / n
+    K = (left @ _squares(V).T).div_(n)
     place = torch.empty(d, d, dtype=torch.long, device=U.device)
     i, j = torch.triu_indices(d, d, device=U.device)
     place[i, j] = place[j, i] = torch.arange(len(i), device=U.device)
-    return H[place][:, :, place].permute(0, 2, 1, 3).reshape(d * d, d * d)
+    H = U.new_empty(d, d, d, d)
+    for a in range(d):
+        H[a] = K[place[a]][:, place].transpose(0, 1)
+    return H.view(d * d, d * d)
 
 
 def _squares(X):

@@ -77,6 +77,10 @@ class TailAverage:
         require(0 < self.r <= 1, "r", self.r, "in (0, 1]")
         require(0 < self.beta < float("inf"), "beta", self.beta, "a finite number > 0")
 
+    def tail(self, m):
+        """Size of the tail among m competitors."""
+        return tail_count(self.r, m)
+
     def aggregate(self, x, moments=None):
         """Value, gradient and threshold of the smoothed tail average of each column (eq. ``sTAM``).
 
@@ -101,7 +105,7 @@ class TailAverage:
             For scores whose squares overflow.
         """
         m = len(x) - 1
-        k = tail_count(self.r, m)
+        k = self.tail(m)
         if k == m:
             competes = torch.isfinite(x)
             mean = torch.where(competes, x, 0).sum(dim=0) / m
@@ -135,7 +139,7 @@ class TailAverage:
         slope : Tensor, shape (b,)
             Its derivative in ``mu``, which is ``1 - sum(T)``.
         """
-        k = tail_count(self.r, len(x) - 1)
+        k = self.tail(len(x) - 1)
         if columns.suits(x):
             excess, total = columns.tail_at(x, mu, k, self.beta)
             return mu + excess / k, 1 - total
@@ -146,12 +150,12 @@ class TailAverage:
 
     def curvature(self, T):
         """The vector ``C = beta q (1 - q) / k`` of the Hessian of the aggregate, shape (n, b)."""
-        k = tail_count(self.r, len(T) - 1)
+        k = self.tail(len(T) - 1)
         return self.beta * T * (1 - k * T).clamp_(min=0)
 
     def total_curvature(self, T):
         """``sum(C)`` of each column, shape (b,)."""
-        k = tail_count(self.r, len(T) - 1)
+        k = self.tail(len(T) - 1)
         return (self.beta * (1 - k * torch.linalg.vector_norm(T, dim=0) ** 2)).clamp_(min=0)
 
 
