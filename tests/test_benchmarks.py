@@ -10,6 +10,7 @@ import torch
 from assocmem.fit import fit
 from assocmem.kernels import loss_pass
 from assocmem.losses import CrossEntropy
+from assocmem.model import gaussian_pairs
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:`torch.jit.script` is deprecated:DeprecationWarning"
@@ -21,7 +22,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 def folder(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
     yield
-    for name in ("fits", "machine", "page", "passes", "peers"):
+    for name in ("fits", "machine", "page", "passes", "peers", "verdicts"):
         sys.modules.pop(name, None)
 
 
@@ -65,8 +66,44 @@ def test_time_that_runs_out_is_reported():
     assert row["excess"] > 1
 
 
+def test_linear_programs_and_ours_agree_and_no_forgery_passes():
+    room = importlib.import_module("verdicts")
+    seen = set()
+    for d in (4, 6):
+        for seed in range(3):
+            counts = room.compare((12, d, seed))
+            assert not room.wrong(counts)
+            assert counts["verified"] == 1
+            assert counts["rejected"] == counts["forgeries"] == 3
+            pairs = gaussian_pairs(12, d, seed=seed)
+            answers = {room.by_program(pairs, method)["feasible"] for method in room.PEERS}
+            assert answers == {counts["feasible"] == 1}
+            seen |= answers
+    assert seen == {True, False}
+
+
+def test_a_program_without_time_or_memory_is_reported(monkeypatch):
+    room = importlib.import_module("verdicts")
+    late = {"failed": room.LATE}
+    assert room.by_program(gaussian_pairs(30, 11, seed=0), "highs-ds", seconds=1e-3) == late
+    assert room.in_a_process("highs-ds", 30, 11, seconds=0.1) == late
+    monkeypatch.setattr(room, "SIZES", [(30, (9,)), (60, (15,)), (1000, (88,))])
+    monkeypatch.setattr(room, "in_a_process", lambda *_: dict(late))
+    rows = [row for row in room.speed_rows(1000) if row["way"] == "highs-ds"]
+    assert [(row["n"], row["failed"]) for row in rows] == [(30, room.LATE), (1000, "too large (58 GiB)")]
+
+
+@pytest.mark.parametrize("fault", [{"disagreements": 1}, {"verified": 4}, {"rejected": 14}])
+def test_a_fault_is_noticed(fault):
+    room = importlib.import_module("verdicts")
+    fine = {"disagreements": 0, "certificates": 5, "verified": 5, "forgeries": 15, "rejected": 15}
+    assert not room.wrong(fine)
+    assert room.wrong(fine | fault)
+
+
 def test_the_page_shows_the_stored_tables():
     page, machine = importlib.import_module("page"), importlib.import_module("machine")
-    text = page.page(machine.read_results("passes"), machine.read_results("fits"))
+    names = ("passes", "fits", "verdicts", "agreement")
+    text = page.page(*(machine.read_results(name) for name in names))
     assert page.PAGE.read_text(encoding="utf-8") == text
     assert "<<" not in text
