@@ -114,6 +114,70 @@ def test_an_instance_that_is_barely_retrievable(epsilon):
     assert holds_exactly(Certificate(1, W=np.array([[-1.0]])), pairs)
 
 
+def claims(U, V, **certificate):
+    certificate.setdefault("k", 1)
+    return holds(Certificate(**certificate), np.array(U), np.array(V))
+
+
+def test_squares_that_underflow_do_not_make_a_sum_small():
+    tiny = np.array([[0, 1], [2.0**-600, 0]])
+    assert not claims([[0, 1.0]], [[-1, 2.0**-540]], weights=tiny)  # w = 1 retrieves both
+    assert claims([[0, 1.0]], [[-1, 2.0**-540]], W=np.array([[1.0]]))
+    weights = np.array([[0, 1, 2.0**-600], [1, 0, 2.0**-600], [1, 1, 0]])
+    assert not claims([[1.0, 0, 0]], [[1.0, -(2.0**-560), -(2.0**-560)]], k=2, weights=weights)
+
+
+def test_a_tiny_key_needs_a_margin_above_its_own_rounding():
+    """Products of the key with the gap cancel to their last digits, far below the sizes of other keys."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        U, V = rng.standard_normal((3, 2)), rng.standard_normal((3, 2))
+        gap = U[:, 0] - U[:, 1]
+        V[:, 0] -= gap * (gap @ V[:, 0]) / (gap @ gap)
+        V[:, 0] *= 2.0**-560
+        V[:, 1] -= gap * (gap @ V[:, 1] + 1) / (gap @ gap)
+        assert not claims(U, V, W=np.eye(3))
+
+
+def test_a_factor_of_zeros_is_no_proof_for_tiny_numbers(monkeypatch):
+    monkeypatch.setattr(np.linalg, "cholesky", np.zeros_like)
+    weights, ones = 2.0**-600 * (1 - np.eye(2)), np.ones(2)
+    ask = certificates._smallest_eigenvalue_exceeds
+    assert not ask(2.0**-610, weights, weights.sum(axis=0), np.eye(2), np.eye(2), ones, ones, False)
+
+
+@pytest.mark.parametrize(
+    "U, k",
+    [
+        (np.array([[2**53 + 1, 2**53]]), 1),
+        (np.array([[1 + np.longdouble(2) ** -60, 1]]), 1),
+        (np.array([[1 + 1j, 1]]), 1),
+        (np.array([["1", "1"]]), 1),
+        (np.array([[1.0, 1.0]]), 1.0),
+        (np.array([[1.0, 1.0]]), "1"),
+        (np.array([[1.0, 1.0]]), np.array([1])),
+    ],
+    ids=["integers", "long", "complex", "text", "k real", "k text", "k array"],
+)
+def test_numbers_that_a_conversion_would_change_are_rejected(U, k):
+    weights = 1 - np.eye(2)
+    assert not holds(Certificate(k, weights=weights), U, np.array([[1.0, -1.0]]))
+    assert holds(Certificate(1, weights=weights), np.array([[1.0, 1.0]]), np.array([[1.0, -1.0]]))
+
+
+def test_small_integers_for_the_tail_do_not_wrap():
+    ones = np.ones((1, 127))
+    assert not holds(Certificate(np.int8(120), W=np.eye(1)), ones, ones)
+
+
+@pytest.mark.parametrize("k", [0, -3, N])
+def test_exact_arithmetic_checks_the_tail_too(k):
+    pairs = gaussian_pairs(N, 5, seed=5)
+    certificate = decide(pairs).certificate
+    assert not holds_exactly(replace(certificate, k=k), pairs)
+    assert not holds_exactly(replace(certificate, W=np.eye(5)), pairs)
+
+
 def test_rounding_of_the_sum_is_covered():
     """The exact sum of weighted comparisons is never longer than the bound that is used."""
     pairs = gaussian_pairs(30, 6, seed=1)
@@ -233,10 +297,10 @@ def test_the_module_alone_checks_files(tmp_path):
     save(tmp_path / "bad.npz", certificate, V, U)
     done = run_script("good.npz", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "good.npz: no memory retrieves all 16 pairs in dimension 5 at k = 1: proved\n"
+    assert done.stdout == "good.npz: no memory retrieves all pairs, (d, n) = (5, 16), at k = 1: proved\n"
     done = run_script("good.npz", "bad.npz", folder=tmp_path)
     assert done.returncode == 1
-    assert "bad.npz: no memory retrieves all 16 pairs in dimension 5 at k = 1: NOT proved" in done.stdout
+    assert "bad.npz: no memory retrieves all pairs, (d, n) = (5, 16), at k = 1: NOT proved" in done.stdout
 
 
 def test_files_of_another_kind_are_refused(tmp_path):

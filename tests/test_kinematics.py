@@ -5,18 +5,39 @@ import math
 import numpy as np
 import pytest
 from scipy import special
+from scipy.optimize import minimize_scalar
 
-from assocmem.kinematics import critical_dimension, half_point, retrieval_probability, statistical_dimension
+from assocmem.kinematics import (
+    critical_dimension,
+    half_point,
+    pool,
+    retrieval_probability,
+    statistical_dimension,
+)
 
 
 def pooled(g):
     """Competitors pooled with the signal ``g[0]``, and the squared distance to the cone."""
-    rivals, level, count = np.sort(g[1:])[::-1], g[0], 0
-    while count < len(rivals) and rivals[count] > level:
-        level = (level * (count + 1) + rivals[count]) / (count + 2)
-        count += 1
+    rivals = np.sort(g[1:])[::-1]
+    level, count = pool(g[0], rivals)
     distance = (level - g[0]) ** 2 + ((rivals[:count] - level) ** 2).sum()
     return count, distance
+
+
+def bill(t, signal, rivals):
+    """Least squares that bring the signal up and its competitors down to ``t``."""
+    return max(t - signal, 0) ** 2 + (np.maximum(rivals - t, 0) ** 2).sum()
+
+
+def test_the_pool_is_the_closest_point_of_the_cone():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        signal, rivals = rng.standard_normal(), np.sort(rng.standard_normal(12))[::-1]
+        level, count = pool(signal, rivals)
+        asked = {"args": (signal, rivals), "bounds": (-4, 4), "options": {"xatol": 1e-10}}
+        best = minimize_scalar(bill, method="bounded", **asked)
+        assert bill(level, signal, rivals) == pytest.approx(best.fun, abs=1e-12)
+        assert count == (rivals > max(level, signal)).sum()
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 60])

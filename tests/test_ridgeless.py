@@ -29,12 +29,14 @@ def test_limits_and_monotony():
     load = critical_load(r)
     assert np.all(np.diff(load) > 0)
     assert load[-1] == pytest.approx(2, abs=1e-7)
+    assert critical_load(1.0) == 2
+    assert tail_mean(1.0) == 0
     assert load[3] == pytest.approx(0.2944, abs=5e-5)
     assert tail_mean(1e-12) == pytest.approx(math.sqrt(2 * math.log(1e12)), rel=0.05)
     assert tail_mean(1 - 1e-9) == pytest.approx(stats.norm.pdf(stats.norm.isf(1e-9)), rel=1e-7)
 
 
-@pytest.mark.parametrize("r", [0.0, 1.0, -0.1, math.nan])
+@pytest.mark.parametrize("r", [0.0, 1.1, -0.1, math.nan])
 def test_fractions_outside_the_range_are_refused(r):
-    with pytest.raises(ValueError, match=r"r = .*: must be in \(0, 1\)"):
+    with pytest.raises(ValueError, match=r"r = .*: must be in \(0, 1\]"):
         critical_load(r)

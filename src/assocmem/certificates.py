@@ -75,27 +75,43 @@ def holds(certificate, U, V):
         False for whatever is malformed, does not fit the pairs, is no proof, or is one too narrowly for
         double precision.
     """
-    U, V = (np.asarray(X, dtype=np.float64) for X in (U, V))
-    if U.ndim != 2 or U.shape != V.shape or not 1 <= certificate.k < U.shape[1]:
+    parts = well_formed(certificate, U, V)
+    if parts is None:
         return False
-    if (certificate.W is None) == (certificate.weights is None):
-        return False
-    if not (np.isfinite(U).all() and np.isfinite(V).all()):
-        return False
+    k, W, weights, U, V = parts
     U, V = _unit_scale(U, exact=True), _unit_scale(V, exact=True)
     if U is None or V is None:
         return False
     with np.errstate(all="ignore"):  # inf and nan fail every comparison below
-        if certificate.feasible:
-            return _retrieves(certificate.W, U, V, certificate.k)
-        return _cancels(certificate.weights, U, V, certificate.k)
+        return _cancels(weights, U, V, k) if W is None else _retrieves(W, U, V, k)
+
+
+def well_formed(certificate, U, V):
+    """A certificate and its data as plain arrays: k, W, weights, U, V; None if they do not fit together.
+
+    Nothing is converted that a conversion could change: numbers are floating-point of at most 64 bits.
+    """
+    U, V, W, weights = (_matrix(X) for X in (U, V, certificate.W, certificate.weights))
+    if U is None or V is None or U.shape != V.shape or (W is None) == (weights is None):
+        return None
+    (d, n), k = U.shape, certificate.k
+    if not isinstance(k, (int, np.integer)) or not 1 <= k < n or min(d, n - 1) < 1:
+        return None
+    fits = weights.shape == (n, n) if W is None else W.shape == (d, d)
+    return (int(k), W, weights, U, V) if fits else None
+
+
+def _matrix(X):
+    """A finite matrix of floating-point numbers, in double precision; None for anything else."""
+    known = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in (np.float16, np.float32, np.float64)
+    return X.astype(np.float64) if known and bool(np.isfinite(X).all()) else None
 
 
 def save(path, certificate, U, V):
     """Write a certificate with the pairs it is about to a compressed file (``.npz``)."""
     body = {"W": certificate.W} if certificate.feasible else {"weights": certificate.weights}
     with open(path, "wb") as file:
-        np.savez_compressed(file, format=FORMAT, k=certificate.k, U=U, V=V, **body)
+        np.savez_compressed(file, format=FORMAT, k=certificate.k, U=np.asarray(U), V=np.asarray(V), **body)
 
 
 def load(path):
@@ -114,8 +130,8 @@ def load(path):
     try:
         with np.load(path, allow_pickle=False) as file:
             body = {name: file[name] for name in ("W", "weights") if name in file}
-            known = int(file["format"]) == FORMAT
-            result = Certificate(int(file["k"]), **body), file["U"], file["V"]
+            known = file["format"].item() == FORMAT
+            result = Certificate(file["k"].item(), **body), file["U"], file["V"]
     except Exception as error:
         raise ValueError(f"path = {str(path)!r}: not a certificate ({type(error).__name__})") from None
     if not known:
@@ -128,8 +144,8 @@ def load(path):
 
 def _retrieves(W, U, V, k):
     """Whether every signal exceeds the average of its k best competitors by more than rounding can be."""
-    (d, n), W = U.shape, _unit_scale(np.asarray(W, dtype=np.float64))
-    if W is None or W.shape != (d, d):
+    (d, n), W = U.shape, _unit_scale(W)
+    if W is None:
         return False
     X = W @ V
     # |fl(s) - s| <= g(2 d + 2) |u_j|' |W| |v_i|, and the average of k scores adds g(k + 1) of the largest
@@ -152,8 +168,7 @@ def _retrieves(W, U, V, k):
 def _cancels(weights, U, V, k):
     """Whether weights near these are a proof that no memory retrieves."""
     n = U.shape[1]
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != (n, n) or not (weights >= 0).all() or np.diagonal(weights).any():
+    if not (weights >= 0).all() or np.diagonal(weights).any():
         return False
     weights = _unit_scale(weights)
     if weights is None:
@@ -174,8 +189,8 @@ def _cancels(weights, U, V, k):
     rest = (U * total - U @ weights) @ V.T
     sizes = v * (u * total + u @ weights)
     longest = float((v * ((n * u + u.sum()) if shared else (u + u.max()))).max())  # of sum_j A_ij, or A_ij
-    residual = (np.linalg.norm(rest) + _g(2 * n + 8) * sizes.sum()) * UPWARD + UNDERFLOW
-    needed = residual * longest * UPWARD / change
+    residual = (_length(rest) + _g(2 * n + 8) * sizes.sum()) * UPWARD + UNDERFLOW
+    needed = residual * longest * UPWARD / change + UNDERFLOW
     return _smallest_eigenvalue_exceeds(needed, weights, total, U, V, u, v, shared)
 
 
@@ -195,22 +210,22 @@ def _smallest_eigenvalue_exceeds(needed, weights, total, U, V, u, v, shared):
     else:
         spread = u**2 * total + 2 * u * (u @ weights) + u**2 @ weights
     rounding = _g(4 * n + 20) * float((v**2 * spread).sum()) * UPWARD + UNDERFLOW
-    diagonal = H.diagonal()
-    trace, size = float(diagonal.sum()), len(H)
-    product = _g(size + 4) * trace * UPWARD
-    shift = 1.01 * needed + rounding + 2 * product
+    size, trace, largest = len(H), float(H.trace()), float(H.diagonal().max())
+    shift = 1.01 * needed + rounding + 2 * _g(size + 4) * trace * UPWARD
     H[np.diag_indices(size)] -= shift
-    rounding += 2 * UNIT * (float(diagonal.max()) + shift)
+    rounding += 2 * UNIT * (largest + shift)
     try:
         L = np.linalg.cholesky(H)
     except np.linalg.LinAlgError:
         return False
-    error, squares, step = 0.0, 0.0, max(1, BLOCK // size)
+    for row in range(size):
+        L[row, row + 1 :] = 0
+    error, step = 0.0, max(1, BLOCK // size)
     for start in range(0, size, step):  # H - L L', lower triangle, counted twice
         rows, stop = slice(start, min(size, start + step)), min(size, start + step)
-        squares += float((L[rows] ** 2).sum())
-        error += 2 * float((np.tril(H[rows, :stop] - L[rows, :stop] @ L[:stop, :stop].T, start) ** 2).sum())
-    error = (np.sqrt(error) + _g(size + 4) * squares) * UPWARD + UNDERFLOW
+        part = np.tril(H[rows, :stop] - L[rows, :stop] @ L[:stop, :stop].T, start)
+        error = np.hypot(error, np.sqrt(2) * _length(part))
+    error = (error + _g(size + 4) * _length(L) ** 2) * UPWARD + UNDERFLOW
     return bool(shift - rounding - error >= needed)
 
 
@@ -247,8 +262,15 @@ def _g(m):
 
 
 def _norms(X):
-    """Euclidean norms of the columns, from above."""
-    return np.sqrt((X * X).sum(axis=0)) * UPWARD + UNDERFLOW
+    """Euclidean norms of the columns, from above; squares of small numbers do not underflow."""
+    power = np.frexp(np.abs(X).max(axis=0))[1]
+    scaled = np.ldexp(X, -power)
+    return np.ldexp(np.sqrt((scaled * scaled).sum(axis=0)), power) * UPWARD + UNDERFLOW
+
+
+def _length(X):
+    """Frobenius norm, from above."""
+    return float(_norms(X.reshape(-1, 1))[0])
 
 
 def _unit_scale(X, *, exact=False):
@@ -280,7 +302,7 @@ def _main(paths):
             return 2
         good = holds(certificate, U, V)
         claim = "some memory retrieves" if certificate.feasible else "no memory retrieves"
-        size = f"all {U.shape[1]} pairs in dimension {U.shape[0]} at k = {certificate.k}"
+        size = f"all pairs, (d, n) = {U.shape}, at k = {certificate.k}"
         print(f"{path}: {claim} {size}: {'proved' if good else 'NOT proved'}")
         failed |= not good
     return int(failed)

@@ -8,6 +8,7 @@ import flint
 import numpy as np
 from scipy.linalg import qr
 
+from assocmem.certificates import well_formed
 from assocmem.limits import require
 
 LARGEST_DIMENSION = 24
@@ -33,14 +34,12 @@ def holds_exactly(certificate, pairs):
         If the dimension is too large.
     """
     require(pairs.d <= LARGEST_DIMENSION, "pairs", f"dimension {pairs.d}", f"at most {LARGEST_DIMENSION}")
-    U, V = (_integers(X.detach().cpu().numpy()) for X in (pairs.U, pairs.V))
-    if certificate.feasible:
-        W = np.asarray(certificate.W, dtype=np.float64)
-        fits = W.shape == (pairs.d, pairs.d) and np.isfinite(W).all()
-        return bool(fits) and _retrieves(_integers(W), U, V, certificate.k)
-    weights = np.asarray(certificate.weights, dtype=np.float64)
-    fits = weights.shape == (pairs.n, pairs.n) and np.isfinite(weights).all() and weights.any()
-    return bool(fits) and _cancels(weights, U, V, certificate.k)
+    parts = well_formed(certificate, *(X.detach().cpu().numpy() for X in (pairs.U, pairs.V)))
+    if parts is None:
+        return False
+    k, W, weights, U, V = parts
+    U, V = _integers(U), _integers(V)
+    return _cancels(weights, U, V, k) if W is None else _retrieves(_integers(W), U, V, k)
 
 
 def _retrieves(W, U, V, k):
@@ -53,7 +52,7 @@ def _retrieves(W, U, V, k):
 
 def _cancels(weights, U, V, k):
     n = U.shape[1]
-    if (weights < 0).any() or weights.diagonal().any():
+    if (weights < 0).any() or weights.diagonal().any() or not weights.any():
         return False
     exact = _integers(np.rint(np.ldexp(weights / weights.max(), WEIGHT_BITS)))
     if np.count_nonzero(exact.any(axis=0)) == 1:  # one key: its target alone is at stake

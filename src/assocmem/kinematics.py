@@ -43,7 +43,7 @@ def statistical_dimension(n):
     ValueError
         For an n out of range.
     """
-    return _moments(n)[0]
+    return pooled_moments(n)[0]
 
 
 def critical_dimension(n):
@@ -65,8 +65,27 @@ def retrieval_probability(n, d):
     float or array
         ``Phi((d^2 - n E M) / sqrt(n Var M))``.
     """
-    mean, variance = _moments(n)
+    mean, variance = pooled_moments(n)
     return special.ndtr((np.square(d) - n * mean) / math.sqrt(n * variance))
+
+
+def pool(signal, rivals):
+    """Level at which a signal meets the competitors above it, and how many they are (least squares).
+
+    Parameters
+    ----------
+    signal : float
+    rivals : array
+        Competitors in decreasing order.
+
+    Returns
+    -------
+    level : float
+    count : int
+    """
+    means = (signal + np.concatenate([[0.0], np.cumsum(rivals)])) / np.arange(1, len(rivals) + 2)
+    count = int(np.argmin(np.append(rivals > means[:-1], False)))
+    return float(means[count]), count
 
 
 def half_point(n, d, successes, trials):
@@ -93,7 +112,7 @@ def half_point(n, d, successes, trials):
     d, successes, trials = (np.asarray(x, dtype=float) for x in (d, successes, trials))
     mixed = 0 < successes.sum() < trials.sum()
     require(mixed, "successes", successes.tolist(), "neither all 0 nor all equal to trials")
-    width = math.sqrt(_moments(n)[1] / n)
+    width = math.sqrt(pooled_moments(n)[1] / n)
 
     def surprise(half):
         z = (d**2 / n - half) / width
@@ -107,8 +126,18 @@ def half_point(n, d, successes, trials):
 
 
 @cache
-def _moments(n):
-    """Mean and variance of the number of competitors pooled."""
+def pooled_moments(n):
+    """Mean and variance of the number M of competitors pooled with a signal.
+
+    Parameters
+    ----------
+    n : float
+        Number of pairs, in [2, 1e12].
+
+    Returns
+    -------
+    mean, variance : float
+    """
     require(2 <= n <= 1e12, "n", n, "in [2, 1e12]")
     top = math.sqrt(2 * math.log(n))
     x, weights = _nodes(_hopeless_level(n), top + 7.0)

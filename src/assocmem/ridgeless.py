@@ -12,20 +12,20 @@ def tail_mean(r):
     Parameters
     ----------
     r : array_like
-        Tail fractions in (0, 1).
+        Tail fractions in (0, 1]; 1 is the mean of all.
 
     Returns
     -------
     ndarray or float
-        Positive; decreasing in r.
+        Decreasing in r, to 0 at r = 1.
 
     Raises
     ------
     ValueError
-        For a fraction outside (0, 1).
+        For a fraction outside (0, 1].
     """
     r = np.asarray(r, dtype=float)
-    require(bool(np.all((r > 0) & (r < 1))), "r", r.tolist(), "in (0, 1)")
+    require(bool(np.all((r > 0) & (r <= 1))), "r", r.tolist(), "in (0, 1]")
     quantile = np.where(r < 0.5, -special.ndtri(np.minimum(r, 0.5)), special.ndtri(np.minimum(1 - r, 0.5)))
     return np.exp(-(quantile**2) / 2) / (np.sqrt(2 * np.pi) * r)
 
@@ -38,17 +38,17 @@ def critical_load(r):
     Parameters
     ----------
     r : array_like
-        Tail fractions in (0, 1).
+        Tail fractions in (0, 1]; 1 is the mean of all.
 
     Returns
     -------
     ndarray or float
-        In (0, 2), increasing in r.
+        In (0, 2], increasing in r.
 
     Raises
     ------
     ValueError
-        For a fraction outside (0, 1).
+        For a fraction outside (0, 1].
     """
     kappa = tail_mean(r)
     density = np.exp(-(kappa**2) / 2) / np.sqrt(2 * np.pi)

@@ -1,0 +1,95 @@
+"""Stored tables: results too long for a page, each beside the record of what made it.
+
+A table is a CSV file ``data/SECTION/NAME.csv``, its record ``NAME.json``. Nobody reads the one without the
+other.
+"""
+
+import csv
+import json
+import platform
+import subprocess
+from datetime import date
+from importlib.metadata import version
+
+import numpy as np
+
+from assocmem import __version__
+from assocmem.limits import cores, require
+from assocmem.sections import project_root
+
+
+def read_table(section, name):
+    """A stored table, by columns.
+
+    Parameters
+    ----------
+    section, name : str
+
+    Returns
+    -------
+    dict of str to ndarray
+        Numbers; an empty entry is nan.
+
+    Raises
+    ------
+    ValueError
+        If the table or its record is missing, or the record is of other columns or another number of rows.
+    """
+    path = _path(section, name)
+    record = path.with_suffix(".json")
+    require(path.exists() and record.exists(), "name", name, f"a table with a record in data/{section}")
+    with open(path, newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    known = json.loads(record.read_text(encoding="utf-8"))
+    same = known["columns"] == head and known["rows"] == len(rows)
+    require(same, "name", name, "a table that its record describes")
+    values = np.array([[float(x) if x else np.nan for x in row] for row in rows])
+    return dict(zip(head, values.T, strict=True))
+
+
+def write_table(section, name, rows, made_by):
+    """Write a table and its record, each in one step.
+
+    Parameters
+    ----------
+    section, name : str
+    rows : list of dict
+        Entries of one row by column.
+    made_by : str
+        The command that makes the table.
+    """
+    path, columns = _path(section, name), list(rows[0])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.part")
+    with open(partial, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    partial.replace(path)
+    record = {"made_by": made_by, "columns": columns, "rows": len(rows), **provenance()}
+    partial = path.with_name(f".{path.stem}.json.part")
+    partial.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    partial.replace(path.with_suffix(".json"))
+
+
+def provenance():
+    """Version, commit, machine and day of a result."""
+    return {
+        "package": __version__,
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in ("numpy", "scipy", "torch")},
+        "machine": f"{platform.machine()}, {cores()} cores",
+        "date": date.today().isoformat(),
+    }
+
+
+def _commit():
+    """The commit of the working tree, marked where its package has changed since; None without git."""
+    ask = ["git", "describe", "--always", "--abbrev=12", "--dirty"]
+    done = subprocess.run(ask, cwd=project_root(), capture_output=True, text=True, check=False)
+    return done.stdout.strip() or None
+
+
+def _path(section, name):
+    return project_root() / "data" / section / f"{name}.csv"
