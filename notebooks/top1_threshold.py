@@ -21,10 +21,10 @@
 # %% tags=["parameters"]
 seed = 1  # base seed of every random draw; [0, inf)
 sizes = [30, 100]  # numbers of pairs n decided here; [3, 400]
-instances = 40  # instances at each dimension; [2, 100000]
+instances = 30  # instances at each dimension; [2, 100000]
 half_width = 2  # dimensions on either side of the predicted transition; [1, 20]
 trained_n = 30  # pairs that cross-entropy training is tried on; [3, 400]
-trained_instances = 12  # instances of them at each dimension; [1, 10000]
+trained_instances = 8  # instances of them at each dimension; [1, 10000]
 ridges = [1e-2, 1e-4, 1e-6]  # ridges of that training; (0, 100]
 tail_n = 40  # pairs in the test of longer tails; [8, 200]
 tails = [1, 4, 12, 39]  # competitors k averaged over there; [1, 199]

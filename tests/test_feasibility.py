@@ -69,7 +69,7 @@ def test_an_infeasible_verdict_carries_weights_that_cancel():
     assert verdict.feasible is False
     assert verdict.margin < 0
     assert bool((weights >= 0).all())
-    assert float(cancellation(pairs, weights).norm()) < 1e-12 * float(weights.sum())
+    assert float(cancellation(pairs, weights).norm()) < 1e-8 * float(weights.sum())
 
 
 @given(
