@@ -95,6 +95,7 @@ memory = [
 # Some memory has $\inprod{W, A_{ij}} > 0$ for all $i \ne j$, or there are weights $\lambda_{ij} \ge 0$, not all zero, with $\sum_{i \ne j} \lambda_{ij} A_{ij} = 0$, and never both.
 # :::
 #
+# This is Gordan's theorem of 1873.
 # That they exclude each other is one line: the product of the sum with $W$ would be zero and positive.
 # That one of them always exists is the separation of a point from a convex set, here of zero from the hull of the comparisons.
 #
@@ -209,7 +210,7 @@ figure
 #
 # is enough.
 # Two numbers have to be bounded, one from above and one from below, and both can be, rounding included.
-# The check used in this book takes the standard bounds for sums of products in any order for $R$ and $H$, and for the smallest eigenvalue a Cholesky factor of $H - s I$ whose product is multiplied out again, so that nobody has to believe the factorisation.
+# The check used in this book takes the standard bounds for sums of products in any order {cite:p}`higham2002accuracy` for $R$ and $H$, and for the smallest eigenvalue a Cholesky factor of $H - s I$, as {cite:t}`rump2006verification` does, but multiplied out again, so that nobody has to believe the factorisation.
 
 # %%
 gap = float(cancellation(below, weights).norm())

@@ -29,7 +29,6 @@ from assocmem.model import RUNTIME_BYTES, take_signal
 from assocmem.progress import status_line
 
 WIDER = 1e-6  # share by which the tail exceeds k competitors
-
 LEAP, LONGEST = 30.0, 100.0  # lengths of a Newton step, and of a memory after it, over that before
 REUSES, GAIN = 9, 0.05  # searches with one Hessian at most, and how much each has to take off the loss
 POLISHES, ROUNDED, CANCELLED = 12, 1e-15, 1e-9  # corrections, and what they may leave, in lengths of terms
@@ -48,7 +47,7 @@ class Verdict:
         The proof, verified.
     margin : float
         Smallest margin of the last memory tried over its ``nu = |W|_F / d``: positive if feasible, and how
-        near one came if not.
+        near one came if not; ``-inf`` where the answer needed none.
     steps : int
         Newton steps taken.
     reason : str
@@ -104,7 +103,7 @@ def decide(pairs, k=1, *, max_steps=200):
     pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
     certificate = _vanishing_comparison(pairs, k) or hidden_target(pairs, k)
     if certificate is not None and verify(certificate, pairs):
-        return Verdict(False, certificate, 0.0, 0)
+        return Verdict(False, certificate, -math.inf, 0)
     with status_line() as show:
         return _newton(pairs, k, max_steps, show)
 
@@ -189,7 +188,7 @@ def _newton(pairs, k, max_steps, show):
     started, loss = time.monotonic(), _loss(pairs.n, k)
     W, last, margin = pairs.U.new_zeros(pairs.d, pairs.d), None, -math.inf
     reason = f"undecided after {max_steps} Newton steps"
-    for step in range(max_steps):
+    for step in range(max_steps + 1):
         S = _scores(pairs, W)
         worst = float(tail_margins(S, k).min())
         margin = worst / (float(W.norm()) / pairs.d) if step else margin
@@ -198,6 +197,8 @@ def _newton(pairs, k, max_steps, show):
             certificate = Certificate(k, W=W.cpu().numpy())
             if verify(certificate, pairs):
                 return Verdict(True, certificate, margin, step)
+        if step == max_steps:
+            break
         state = _State(loss, S)
         solve = _factor(pairs, loss, W, float(cancellation(pairs, state.weights).norm()))
         if solve is None:
