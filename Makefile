@@ -17,9 +17,10 @@ check: $(READY)           ## look at the built book with a browser
 	@$(BIN)/python -m pytest -m site tests/site
 
 bench: export OMP_WAIT_POLICY := passive
-bench: $(READY)           ## measure the engine against its peers (half an hour) and rewrite the page
+bench: $(READY)           ## measure fits and verdicts against their peers (an hour) and rewrite the page
 	@$(BIN)/python benchmarks/passes.py
 	@$(BIN)/python benchmarks/fits.py
+	@$(BIN)/python benchmarks/verdicts.py
 	@$(BIN)/python benchmarks/page.py
 
 overview: $(READY)        ## redraw the figure of the opening page and the README

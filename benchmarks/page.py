@@ -9,21 +9,32 @@ from machine import read_results
 
 PAGE = Path(__file__).resolve().parent.parent / "book" / "benchmarks.md"
 FLOOR, OURS = "two bare products", "assocmem"
+VERDICTS = {True: "feasible", False: "infeasible", None: "undecided"}
+PROGRAMS = ("highs-ds", "highs-ipm")
 SILENT = "pytorch-minimize trust-ncg"  # it does not tell how many Hessian products it takes
 
 
-def page(passes, fits):
+def page(passes, fits, verdicts, agreement):
     """Text of the page: the prose of ``page.md`` with the tables filled in."""
     keys = dict.fromkeys((row["loss"], row["scale"]) for row in passes["rows"])
     problems = dict.fromkeys((row["d"], row["n"], row["loss"], row["side"]) for row in fits["rows"])
     text = (Path(__file__).parent / "page.md").read_text(encoding="utf-8")
     for name, lines in {
-        "machines": [_machine(passes, "The passes"), _machine(fits, "The fits")],
+        "machines": [
+            _machine(passes, "The passes"),
+            _machine(fits, "The fits"),
+            _machine(verdicts, "The verdicts"),
+            _machine(agreement, "Their agreement"),
+        ],
         "passes": [line for key in keys for line in _pass_table(key, passes["rows"])],
         "error": [_power(max(row.get("error", 0) for row in passes["rows"]))],
         "ridge": [_power(fits["ridge"])],
         "accuracy": [_power(fits["accuracy"])],
         "fits": [line for key in problems for line in _fit_table(key, fits["rows"])],
+        "limit": [_seconds(verdicts["seconds"])],
+        "verdicts": _verdict_table(verdicts["rows"]),
+        "instances": [str(sum(row["instances"] for row in agreement["rows"]))],
+        "agreement": _agreement_table(agreement["rows"]),
     }.items():
         text = text.replace(f"<<{name}>>", "\n".join(lines).strip())
     return text
@@ -96,6 +107,43 @@ def _outcome(row, ours):
     return f"{why}, {_power(row['excess'])} above the minimum"
 
 
+def _verdict_table(rows):
+    yield "| $n$ | $d$ | verdict | **assocmem** | Newton steps | verified in | MiB |" + "".join(
+        f" {name} | MiB |" for name in PROGRAMS
+    )
+    yield "|--:|--:|:--|" + "--:|" * (4 + 2 * len(PROGRAMS))
+    for n, d in dict.fromkeys((row["n"], row["d"]) for row in rows):
+        by_way = {row["way"]: row for row in rows if (row["n"], row["d"]) == (n, d)}
+        ours = by_way[OURS]
+        cells = [n, d, VERDICTS[ours["feasible"]], _seconds(ours["seconds"]), ours["steps"]]
+        cells += [_seconds(ours["verify_seconds"]) if ours.get("verified") else "", f"{ours['mib']:.0f}"]
+        for name in PROGRAMS:
+            cells += _program_cells(by_way.get(name), ours)
+        yield "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def _program_cells(row, ours):
+    if row is None:
+        return ["", ""]
+    if "failed" in row:
+        return [row["failed"], f"{row['mib']:.0f}" if "mib" in row else ""]
+    ratio = row["seconds"] / ours["seconds"]
+    ratio = f" ({ratio:.1f}×)" if ratio < 10 else f" ({ratio:.0f}×)"
+    wrong = "" if row["feasible"] == ours["feasible"] else f", {VERDICTS[row['feasible']]}"
+    return [_seconds(row["seconds"]) + ratio + wrong, f"{row['mib']:.0f}"]
+
+
+def _agreement_table(rows):
+    heads = ["$n$", "$d$", "instances", "feasible", "infeasible", "undecided", "failures of HiGHS"]
+    heads += ["disagreements", "certificates that verify", "forgeries rejected"]
+    yield "| " + " | ".join(heads) + " |"
+    yield "|" + "--:|" * len(heads)
+    for row in rows:
+        cells = [row[name] for name in ("n", "d", *heads[2:6], "failures", "disagreements")]
+        cells += [f"{row['verified']} of {row['certificates']}", f"{row['rejected']} of {row['forgeries']}"]
+        yield "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
 def _seconds(value):
     if value < 1:
         return f"{1e3 * value:.2g} ms" if value < 0.1 else f"{1e3 * value:.0f} ms"
@@ -109,7 +157,8 @@ def _power(value):
 
 
 def main():
-    PAGE.write_text(page(read_results("passes"), read_results("fits")), encoding="utf-8")
+    tables = [read_results(name) for name in ("passes", "fits", "verdicts", "agreement")]
+    PAGE.write_text(page(*tables), encoding="utf-8")
     print(f"wrote {PAGE.relative_to(Path.cwd()) if PAGE.is_relative_to(Path.cwd()) else PAGE}")
 
 

@@ -25,7 +25,7 @@ instances = 30  # instances at each dimension; [2, 100000]
 half_width = 2  # dimensions on either side of the predicted transition; [1, 20]
 trained_n = 30  # pairs that cross-entropy training is tried on; [3, 400]
 trained_instances = 8  # instances of them at each dimension; [1, 10000]
-ridges = [1e-2, 1e-4, 1e-6]  # ridges of that training; (0, 100]
+ridges = [1e-1, 1e-2, 1e-3]  # ridges of that training; (0, 100]
 tail_n = 40  # pairs in the test of longer tails; [8, 200]
 tails = [1, 8, 20, 39]  # competitors k averaged over there; [1, 199]
 tail_instances = 10  # instances at each dimension there; [1, 10000]
@@ -231,7 +231,7 @@ print(
     f"{sum(c for _, c in counts.values())} instances proved one way or the other, {undecided} undecided"
 )
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-transition", "caption": "Share of instances that some memory retrieves. Points: certified verdicts with 95% intervals. Left: against the ratio of the theorem, whose threshold 2 is at the right edge; lines are the kinematic prediction, with no fitted constant. Right: the same points by their distance from the predicted place; lines have the predicted width and the place that fits best. They narrow as n grows, and all cross one half at the same distance."}, "image": {"alt": "Left, four steep curves between 0.9 and 1.2 on an axis that reaches 2, with measured points slightly to their left. Right, four curves of different steepness that cross each other at one half and at minus 0.2."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-transition", "caption": "Share of instances that some memory retrieves. Points: certified verdicts with 95% intervals. Left: against the ratio of the theorem, whose threshold 2 is at the right edge; lines are the kinematic prediction, with no fitted constant. Right: the same points by their distance from the predicted place; lines have the predicted width and the place that fits best. They narrow as n grows, and cross one half at about the same distance."}, "image": {"alt": "Left, four steep curves between 0.9 and 1.2 on an axis that reaches 2, with measured points slightly to their left. Right, four curves of different steepness that cross each other at one half and at minus 0.2."}}
 figure, (left, right) = panels(2)
 for (n, (d, successes, trials)), color in zip(data.items(), PALETTE, strict=False):
     fine, width = (
@@ -287,8 +287,8 @@ Table(
 
 # %% [markdown]
 # The directions $u_j v_i^\top$ are not independent, and it shows: the true transition comes earlier than that of independent ones.
-# What is remarkable is by how much: by the same fifth of a unit of $d^2/n$ at every size, while $d^2/n$ itself more than doubles.
-# Nobody has an explanation for that number yet.
+# As far as these counts can tell, it does so by the same fifth of a unit of $d^2/n$ at every size, while $d^2/n$ itself more than doubles.
+# We have no explanation for that number.
 # So the growth from the smallest size to the largest is a clean measurement of the constant in the theorem.
 # For the law $d_c^2/n = c \log n - 3 \log\log n + O(1)$ of [Conjecture 1](#conjecture-1) the kinematic value says what $c = 2$ gives at these very sizes, and another $c$ would add $(c - 2)$ times the logarithm of their ratio.
 
@@ -500,4 +500,4 @@ figure
 # save("proof.npz", decide_top1(pairs).certificate, pairs.U, pairs.V)
 # ```
 #
-# and then `python certificates.py proof.npz` with the one file `src/assocmem/certificates.py`.
+# and then `python certificates.py proof.npz` with the one file {download}`certificates.py <../../src/assocmem/certificates.py>`.
