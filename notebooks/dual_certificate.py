@@ -315,19 +315,16 @@ check(
 # If the target $u_i$ is an average of other targets, then $u_i^\top x$ is never the largest product, whatever $x = W v_i$ is: the key plays no part.
 # Gaussian targets do not hide when the dimension is large, but in few dimensions they do.
 
+
 # %%
+def hides(d, t):
+    """Whether an instance has a target that is an average of others."""
+    pairs = model.gaussian_pairs(hidden_n, d, seed=model.derived_seed(seed, 3, d, t))
+    return hidden_target(pairs) is not None
+
+
 hiding = [
-    np.mean(
-        [
-            hidden_target(
-                model.gaussian_pairs(
-                    hidden_n, d, seed=model.derived_seed(seed, 3, d, t)
-                )
-            )
-            is not None
-            for t in range(hidden_instances)
-        ]
-    )
+    np.mean([hides(d, t) for t in range(hidden_instances)])
     for d in progress(hidden_d, "hidden targets")
 ]
 Table(
@@ -352,9 +349,9 @@ Table(
 #
 # $$
 # \lambda_{ij} = \frac1r \Bigl[ \frac{1}{\log n} + \frac{b}{p_i} 1\Bigl\{ \frac{\sqrt d\, u_j^\top x_i}{\norm{x_i}} \ge z_i \Bigr\} \Bigr] ,
-# \qquad
-# p_i = 1 - \Phi(z_i) , \quad \frac{b\, \varphi(z_i)}{p_i} = \sqrt d\, \norm{x_i} , \quad b = 1 - \frac{1}{\log n} .
 # $$ (eq-array)
+#
+# where $b = 1 - 1/\log n$, $p_i = 1 - \Phi(z_i)$, and $z_i$ solves $b\, \varphi(z_i)/p_i = \sqrt d\, \norm{x_i}$.
 #
 # Over a fresh target the weight has mean 1 and the weighted target has mean $x_i$, so that $\sum_i (u_i - u_j) v_i^\top$ has mean $M - \sum_i x_i v_i^\top = 0$.
 # This is exact, and explains the 2: far-away targets, at $z_i \approx d/\sqrt n$ standard deviations, must exist among the $n$, and $z_i < \sqrt{2 \log n}$ says $d^2 < 2\, n \log n$.

@@ -222,14 +222,13 @@ print(
     f"{sum(c for _, c in counts.values())} instances proved one way or the other, {undecided} undecided"
 )
 
+# %% [markdown]
+# Where each size crosses one half follows from its counts by maximum likelihood, with the predicted width.
+
+# %%
 halves = {n: kinematics.half_point(n, *data[n]) for n in all_sizes}
 predicted = {n: kinematics.statistical_dimension(n) for n in all_sizes}
 excess = {n: halves[n][0] - predicted[n] for n in all_sizes}
-
-# %% tags=["hide-input"]
-print(
-    f"{sum(c for _, c in counts.values())} instances proved one way or the other, {undecided} undecided"
-)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-transition", "caption": "Share of instances that some memory retrieves. Points: certified verdicts with 95% intervals. Left: against the ratio of the theorem, whose threshold 2 is at the right edge; lines are the kinematic prediction, with no fitted constant. Right: the same points by their distance from the predicted place; lines have the predicted width and the place that fits best. They narrow as n grows, and cross one half at about the same distance."}, "image": {"alt": "Left, four steep curves between 0.9 and 1.2 on an axis that reaches 2, with measured points slightly to their left. Right, four curves of different steepness that cross each other at one half and at minus 0.2."}}
 figure, (left, right) = panels(2)
@@ -476,7 +475,7 @@ figure
 # ## Limits
 #
 # - A verdict is a theorem about one instance. The counts are statistics of theorems, and their error bars are those of counting.
-# - Verdicts need the dense Hessian, of $d^4$ numbers: $d = 90$ takes 2 GiB and about a minute on two cores, and the work grows as $d^6$.
+# - Verdicts need the dense Hessian, of $d^4$ numbers: $d = 90$ takes 3 GiB and about a minute on two cores, and the work grows as $d^6$.
 # - Instances may be so close to the transition that double precision proves neither side; `decide` says so. Here that happened to none of them unless the count above says otherwise.
 # - The kinematic prediction is for independent directions. Its width is right within the error bars, its place is off by a fifth of a unit of $d^2/n$, and why is not known.
 # - No simulation can tell 2 from 1.7: what is measured is the growth of $d_c^2/n$ with $\log n$, given the law of [Conjecture 1](#conjecture-1).
