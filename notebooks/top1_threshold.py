@@ -16,11 +16,11 @@
 # The sum of outer products is one memory among many.
 # Is there *any* matrix that retrieves an instance?
 # The question sounds as if one had to search for ever, but it has an exact answer on every instance, and each answer has a proof that anyone can check.
-# This section gives such verdicts by the thousand, watches them turn from no to yes as the dimension grows, and finds out how far the number 2 of the theorem is from anything that can be computed.
+# This section gives such verdicts by the hundred, watches them turn from no to yes as the dimension grows, and finds out how far the number 2 of the theorem is from anything that can be computed.
 
 # %% tags=["parameters"]
 seed = 1  # base seed of every random draw; [0, inf)
-sizes = [30, 100]  # numbers of pairs n decided here; [3, 400]
+sizes = [30, 100]  # numbers of pairs n decided here; [10, 299]
 instances = 30  # instances at each dimension; [2, 100000]
 half_width = 2  # dimensions on either side of the predicted transition; [1, 20]
 trained_n = 30  # pairs that cross-entropy training is tried on; [3, 400]
@@ -132,13 +132,15 @@ figure
 #
 # Whether {eq}`eq-pr` has a solution is decided by minimising the unregularised cross-entropy with Newton's method.
 # Either some memory on the way retrieves everything, and is itself the proof.
-# Or the minimum is attained, and there the derivatives of the loss are positive weights under which all comparisons cancel: the proof that no memory can do it, taken apart in the next section.
+# Or the loss approaches a minimum, where its derivatives are positive weights under which all comparisons cancel: the proof that no memory can do it, taken apart in the next section.
 # `decide_top1` goes on until a proof of either kind has been verified, and says "undecided" if double precision does not get there.
 
 # %%
 n = sizes[-1]
 below, above = (
-    model.gaussian_pairs(n, round(kinematics.critical_dimension(n)) + step, seed=seed)
+    model.gaussian_pairs(
+        n, max(1, round(kinematics.critical_dimension(n)) + step), seed=seed
+    )
     for step in (-3, 3)
 )
 verdicts = [decide_top1(pairs) for pairs in (below, above)]
@@ -148,7 +150,7 @@ Table(
         "retrievable": [str(v.feasible) for v in verdicts],
         "Newton steps": [str(v.steps) for v in verdicts],
         "worst margin, $\\|W\\|_F = d$": [v.margin for v in verdicts],
-        "proof": [f"weights of {n * (n - 1)} comparisons", "a memory"],
+        "proof": ["a memory" if v.feasible else "weights" for v in verdicts],
     }
 )
 
@@ -201,7 +203,9 @@ def count(n, d):
 counts = {}
 for n in sizes:
     middle = round(kinematics.critical_dimension(n))
-    for d in progress(range(middle - half_width, middle + half_width + 1), f"n = {n}"):
+    for d in progress(
+        range(max(1, middle - half_width), middle + half_width + 1), f"n = {n}"
+    ):
         counts[n, d] = count(n, d)
 undecided = instances * len(counts) - sum(decided for _, decided in counts.values())
 
@@ -268,7 +272,7 @@ figure
 
 # %% [markdown]
 # In {numref}`fig-transition` the transition is nowhere near 2, and it is sharp all the same: between one dimension and the next, hopeless instances become easy ones.
-# Its width is as predicted; its place is a little below.
+# The predicted width, which is not fitted, describes the points; the predicted place is a little too high.
 
 # %%
 Table(
@@ -288,8 +292,8 @@ Table(
 # The directions $u_j v_i^\top$ are not independent, and it shows: the true transition comes earlier than that of independent ones.
 # As far as these counts can tell, it does so by the same fifth of a unit of $d^2/n$ at every size, while $d^2/n$ itself more than doubles.
 # We have no explanation for that number.
-# So the growth from the smallest size to the largest is a clean measurement of the constant in the theorem.
-# For the law $d_c^2/n = c \log n - 3 \log\log n + O(1)$ of [Conjecture 1](#conjecture-1) the kinematic value says what $c = 2$ gives at these very sizes, and another $c$ would add $(c - 2)$ times the logarithm of their ratio.
+# So, given the coefficient of the second term, the growth from the smallest size to the largest measures that of the first, the constant in the theorem.
+# For the law $d_c^2/n = c \log n - 3 \log\log n + o(\log\log n)$, with $c = 2$ in [Conjecture 1](#conjecture-1), the kinematic value says what $c = 2$ gives at these very sizes, and another $c$ would add $(c - 2)$ times the logarithm of their ratio.
 
 # %%
 ends = all_sizes[0], all_sizes[-1]
@@ -297,14 +301,17 @@ growth = halves[ends[1]][0] - halves[ends[0]][0]
 noise = 4 * math.hypot(halves[ends[0]][1], halves[ends[1]][1])
 expected_growth = predicted[ends[1]] - predicted[ends[0]]
 stretch = math.log(ends[1] / ends[0])
-LIMITS = f"at n = {ends[1]} half are retrievable at {halves[ends[1]][0] / math.log(ends[1]):.2f} n log n; 1.9 only beyond n = 10^60"
+LIMITS = f"at n = {ends[1]} half are retrievable at d^2 = {halves[ends[1]][0] / math.log(ends[1]):.2f} n log n, by the conjectured law 1.9 only near n = 10^65; takes the -3 log log n from there"
 check(
     "theorem-1",
     f"growth of the d^2/n at which half are retrievable, from n = {ends[0]} to {ends[1]}",
     measured=growth,
     predicted=expected_growth,
     tolerance=noise + 0.1,
-    falsehood=("the constant is 2.5", expected_growth + 0.5 * stretch),
+    falsehood=(
+        "the constant is 2.5, with the same second term",
+        expected_growth + 0.5 * stretch,
+    ),
     limits=LIMITS,
 )
 
@@ -315,7 +322,10 @@ check(
     measured=growth,
     predicted=expected_growth,
     tolerance=noise + 0.1,
-    falsehood=("the constant is 1.6", expected_growth - 0.4 * stretch),
+    falsehood=(
+        "the constant is 1.6, with the same second term",
+        expected_growth - 0.4 * stretch,
+    ),
     limits=LIMITS,
 )
 
@@ -330,7 +340,7 @@ check(
 
 # %%
 def compare(d):
-    """Whether an instance is retrievable, and whether the fit at each ridge retrieves it."""
+    """Verdict on each instance, and whether the fit at each ridge retrieves it."""
     rows = []
     for t in range(trained_instances):
         pairs = model.gaussian_pairs(
@@ -339,12 +349,15 @@ def compare(d):
         fits = [fit(pairs, CrossEntropy(), ridge=ridge, tol=1e-4) for ridge in ridges]
         found = [float(model.retrieval_margins(pairs, f.W).min()) > 0 for f in fits]
         rows.append([decide_top1(pairs).feasible is True, *found])
-    return np.sum(rows, axis=0)
+    return np.array(rows)
 
 
 middle = round(kinematics.critical_dimension(trained_n))
 trained_d = np.arange(middle - 1, middle + half_width + 4)
-trained = np.array([compare(int(d)) for d in progress(trained_d, "training")])
+outcomes = np.array([compare(int(d)) for d in progress(trained_d, "training")])
+trained = outcomes.sum(axis=1)
+contradictions = int((outcomes[:, :, 1:] & ~outcomes[:, :, :1]).sum())
+fitted = outcomes[:, :, 1:].size
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-trained", "caption": "Instances that some memory retrieves (certified, grey band) and that the minimiser of ridge-regularised cross-entropy retrieves. The ridge costs dimensions; the smaller it is, the closer training comes to what is possible."}, "image": {"alt": "Rising shares against dimension; the certified curve leads, the curves of smaller and larger ridges follow to its right."}}
 figure, ax = panels(width=5.6)
@@ -365,21 +378,11 @@ ax.legend()
 figure
 
 # %% [markdown]
-# {numref}`fig-trained` is why a proxy needs care: where training fails, the fault may be the ridge's and not the memory's.
-# A fit never retrieves what is certified impossible, of course, and the counts say so.
+# Where training fails in {numref}`fig-trained`, the fault may be the ridge's and not the memory's; the paper reads the norm instead, at a far smaller ridge.
 
-# %%
-check(
-    "theorem-1",
-    f"instances retrieved by a fit less retrievable ones, at each d and ridge, n = {trained_n}",
-    measured=(trained[:, 1:] - trained[:, :1]).ravel(),
-    predicted=0,
-    tolerance=0,
-    relation="<=",
-    falsehood=(
-        "training never finds a memory that exists",
-        -trained[:, :1].repeat(len(ridges), 1).ravel(),
-    ),
+# %% tags=["hide-input"]
+print(
+    f"fits that retrieve an instance not certified retrievable: {contradictions} of {fitted}"
 )
 
 # %% [markdown]
@@ -476,8 +479,8 @@ figure
 #
 # - A verdict is a theorem about one instance. The counts are statistics of theorems, and their error bars are those of counting.
 # - Verdicts need the dense Hessian, of $d^4$ numbers: $d = 90$ takes 3 GiB and about a minute on two cores, and the work grows as $d^6$.
-# - Instances may be so close to the transition that double precision proves neither side; `decide` says so. Here that happened to none of them unless the count above says otherwise.
-# - The kinematic prediction is for independent directions. Its width is right within the error bars, its place is off by a fifth of a unit of $d^2/n$, and why is not known.
+# - Instances may be so close to the transition that double precision proves neither side; `decide` says so. The count above says how many.
+# - The kinematic prediction is for independent directions. Its place is off by about a fifth of a unit of $d^2/n$, and why is not known.
 # - No simulation can tell 2 from 1.7: what is measured is the growth of $d_c^2/n$ with $\log n$, given the law of [Conjecture 1](#conjecture-1).
 #
 # ## Try

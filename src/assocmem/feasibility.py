@@ -1,12 +1,12 @@
 """Does any memory retrieve this instance? A verdict, with a certificate that anyone can verify.
 
 The unregularised loss decides. Where some memory retrieves every pair its infimum is zero, and on the way
-there some iterate has all margins positive. Where none does, its minimum is attained at a finite memory, and
-there the derivatives of the loss in the scores are weights that cancel: a dual certificate. Newton's method
-with the dense Hessian finds either. Near the transition the minimiser is very large; the line search
-therefore looks at all combinations of the Newton step, the step before and W itself, and scores are all it
-needs. Weights are taken as soon as those that the Newton step predicts, which cancel up to rounding, are
-positive: before it converges.
+there some iterate has all margins positive. Where none does, its minimum is attained at a finite memory (but
+for cases like `hidden_target`), and there the derivatives of the loss in the scores are weights that cancel:
+a dual certificate. Newton's method with the dense Hessian finds either. Near the transition the minimiser is
+very large; the line search therefore looks at all combinations of the Newton step, the step before and W
+itself, and scores are all it needs. Weights are taken as soon as those that the Newton step predicts, which
+cancel up to rounding, are positive: before it converges.
 
 At k = 1 the loss is cross-entropy. At k > 1 it is the smoothed tail average, of slightly more than k
 competitors, so that weights stay off their upper bound; at k = n - 1, the mean, there is nothing to smooth.
@@ -92,7 +92,7 @@ def decide(pairs, k=1, *, max_steps=200):
     Raises
     ------
     ValueError
-        For a k out of range, or an instance too large for the memory there is.
+        For a k or number of steps out of range, or an instance too large for the memory there is.
     """
     require_integer("k", k, 1)
     require(k < pairs.n, "k", k, f"at most n - 1 = {pairs.n - 1}")
@@ -134,7 +134,8 @@ def hidden_target(pairs, k=1):
     """A certificate that some target is an average of others, or None.
 
     Such a target never has the largest product with anything, whatever its key. It does not happen in high
-    dimension, but one in ten instances of 20 pairs in d = 7 has one. The loss has no minimum then.
+    dimension, but one in ten instances of 20 pairs in d = 7 has one. Where the other keys can all be
+    satisfied by a memory that sends this one's to zero, the loss has no minimum.
     Most targets are seen not to be by one product, that with themselves.
 
     Parameters

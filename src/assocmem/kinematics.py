@@ -28,6 +28,8 @@ LOWEST, FAR, TINY = -9.0, 60.0, 1e-300
 def statistical_dimension(n):
     """Mean number of competitors pooled with a signal, ``E dist(g, C)^2`` of one column's cone.
 
+    That is the statistical dimension of the polar cone, ``n - delta(C)``.
+
     Parameters
     ----------
     n : float
