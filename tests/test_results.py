@@ -21,6 +21,13 @@ def test_a_table_comes_back_by_columns(project):
     assert sorted(p.name for p in (project / "data" / "tiny").iterdir()) == ["numbers.csv", "numbers.json"]
 
 
+def test_a_machine_without_git_stores_tables_too(project, monkeypatch):
+    monkeypatch.setenv("PATH", str(project))
+    write_table("tiny", "numbers", [{"a": 1}], "python make.py")
+    assert json.loads((project / "data" / "tiny" / "numbers.json").read_text())["commit"] is None
+    np.testing.assert_array_equal(read_table("tiny", "numbers")["a"], [1])
+
+
 @pytest.mark.parametrize("spoil", ["no table", "no record", "a row more", "another column"])
 def test_a_table_without_its_record_is_refused(project, spoil):
     write_table("tiny", "numbers", [{"a": 1}], "python make.py")

@@ -59,6 +59,7 @@ def write_table(section, name, rows, made_by):
         The command that makes the table.
     """
     path, columns = _path(section, name), list(rows[0])
+    record = {"made_by": made_by, "columns": columns, "rows": len(rows), **provenance()}
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.part")
     with open(partial, "w", newline="", encoding="utf-8") as file:
@@ -66,7 +67,6 @@ def write_table(section, name, rows, made_by):
         writer.writeheader()
         writer.writerows(rows)
     partial.replace(path)
-    record = {"made_by": made_by, "columns": columns, "rows": len(rows), **provenance()}
     partial = path.with_name(f".{path.stem}.json.part")
     partial.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     partial.replace(path.with_suffix(".json"))
@@ -85,9 +85,12 @@ def provenance():
 
 
 def _commit():
-    """The commit of the working tree, marked where its package has changed since; None without git."""
+    """The commit of the working tree, marked where tracked files have changed since; None without git."""
     ask = ["git", "describe", "--always", "--abbrev=12", "--dirty"]
-    done = subprocess.run(ask, cwd=project_root(), capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(ask, cwd=project_root(), capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
     return done.stdout.strip() or None
 
 
