@@ -210,8 +210,9 @@ for n in sizes:
 undecided = instances * len(counts) - sum(decided for _, decided in counts.values())
 
 # %%
-stored = read_table("top1_threshold", "verdicts")
-for n, d in sorted(set(zip(stored["n"], stored["d"], strict=True))):
+stored = read_table("finite_size_scaling", "verdicts")
+large = stored["n"] >= 300
+for n, d in sorted(set(zip(stored["n"][large], stored["d"][large], strict=True))):
     found = stored["feasible"][(stored["n"] == n) & (stored["d"] == d)]
     undecided += np.isnan(found).sum()
     counts[int(n), int(d)] = int(np.nansum(found)), int(np.isfinite(found).sum())

@@ -45,12 +45,12 @@ def test_a_table_without_its_record_is_refused(project, spoil):
 
 
 def test_stored_verdicts_come_out_again():
-    path = ROOT / "data" / "top1_threshold" / "verdicts.py"
+    path = ROOT / "data" / "finite_size_scaling" / "verdicts.py"
     spec = importlib.util.spec_from_file_location("verdicts", path)
     verdicts = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(verdicts)
-    table = read_table("top1_threshold", "verdicts")
+    table = read_table("finite_size_scaling", "verdicts")
     small = np.flatnonzero(table["n"] == 300)
     for row in np.random.default_rng(0).choice(small, 4, replace=False):
         n, d, seed = (int(table[name][row]) for name in ("n", "d", "seed"))
-        assert verdicts.verdict_row(n, d, seed)["feasible"] == table["feasible"][row], (n, d, seed)
+        assert verdicts.verdict(n, d, seed)["feasible"] == table["feasible"][row], (n, d, seed)

@@ -11,8 +11,8 @@ The solver is L-BFGS in the metric of a model Hessian. Each margin is nearly lin
 
 whose inverse costs one n x n Cholesky factor and then ``O(n d^2 + n^2)`` a product, little beside a pass.
 The identity part c is the ridge plus the mean curvature of the aggregates, less in the direction of W itself,
-since a tail average scales with W. For tail averages in small d, nearly non-smooth where the ridge is small,
-the exact Hessian takes its place. The first step of a line search minimises the logistic loss of margins that
+since a tail average scales with W. In small d the exact Hessian takes its place where the ridge is small: tail
+averages are nearly non-smooth there, and either loss is badly conditioned near its transition. The first step of a line search minimises the logistic loss of margins that
 are linear in W, which costs no pass and spares the many halvings of a Newton step into an exponential. Ridge
 and smoothing start large and go down in stages, each warm-started; unless the ridge turns out to cost next to
 nothing, as above the transition.
@@ -284,8 +284,7 @@ def _descend(run, point, loss, ridge, tol, *, easy, last, steps=None):
     and none is needed there. With the exact Hessian as the metric it is Newton's method.
     """
     pairs = run.pairs
-    stiff = isinstance(loss, TailAverage) and ridge <= STIFF and not easy
-    exact = stiff and pairs.d <= NEWTON_DIMENSION
+    exact = pairs.d <= NEWTON_DIMENSION and ridge <= STIFF and not easy
     period = 1 if exact else max(3, math.ceil((min(pairs.n, METRIC_KEYS) / 3 + 2 * pairs.d) / (2 * pairs.d)))
     leave = LEAVE_NEWTON if exact or easy else LEAVE
     history, metric, stuck = deque(maxlen=0 if exact else MEMORY), None, False

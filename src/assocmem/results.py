@@ -6,8 +6,10 @@ other.
 
 import csv
 import json
+import math
 import platform
 import subprocess
+import time
 from datetime import date
 from importlib.metadata import version
 
@@ -16,6 +18,8 @@ import numpy as np
 from assocmem import __version__
 from assocmem.limits import cores, require
 from assocmem.sections import project_root
+
+WRITE_SECONDS = 30
 
 
 def read_table(section, name):
@@ -72,6 +76,44 @@ def write_table(section, name, rows, made_by):
     partial.replace(path.with_suffix(".json"))
 
 
+def fill_table(section, name, keys, compute, made_by, *, most=math.inf):
+    """Compute the rows of a table that it does not hold yet; they are written twice a minute and at the end.
+
+    Parameters
+    ----------
+    section, name : str
+    keys : list of dict
+        The first columns of each row, whole numbers, which tell it from all others. Rows under other keys
+        stay in the table.
+    compute : callable
+        Takes a key's entries as keywords and returns the other columns of its row.
+    made_by : str
+        The command that makes the table.
+    most : float
+        Seconds after which no further row is begun.
+
+    Returns
+    -------
+    int
+        Rows still missing.
+    """
+    rows, written, started = _known_rows(section, name, list(keys[0])), time.monotonic(), time.monotonic()
+    missing = [key for key in keys if tuple(key.values()) not in rows]
+    left = len(missing)
+    for key in missing:
+        if time.monotonic() - started > most:
+            break
+        rows[tuple(key.values())] = {**key, **compute(**key)}
+        left -= 1
+        if time.monotonic() - written > WRITE_SECONDS or left == 0:
+            write_table(section, name, [rows[k] for k in sorted(rows)], made_by)
+            written = time.monotonic()
+            print(f"{section}/{name}: {len(rows)} rows, {left} missing", flush=True)
+    if len(missing) > left > 0:
+        write_table(section, name, [rows[k] for k in sorted(rows)], made_by)
+    return left
+
+
 def provenance():
     """Version, commit, machine and day of a result."""
     return {
@@ -82,6 +124,15 @@ def provenance():
         "machine": f"{platform.machine()}, {cores()} cores",
         "date": date.today().isoformat(),
     }
+
+
+def _known_rows(section, name, names):
+    """The rows that a table holds, as they stand there, by the whole numbers in the columns ``names``."""
+    if not _path(section, name).exists():
+        return {}
+    read_table(section, name)  # refuses a table that is not what its record says
+    with open(_path(section, name), newline="", encoding="utf-8") as file:
+        return {tuple(int(row[column]) for column in names): row for row in csv.DictReader(file)}
 
 
 def _commit():

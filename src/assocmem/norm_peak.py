@@ -1,0 +1,158 @@
+"""Where the norm of a trained memory peaks along the load, and what that says about the transition.
+
+With next to no ridge, training on a few pairs reaches a tiny loss with a memory of moderate norm; near the
+last retrievable number of pairs it takes a huge one; beyond, the loss has a finite minimum. So the norm peaks,
+and the paper reads the transition off the peak (Figure 1).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from assocmem.feasibility import decide_top1
+from assocmem.fit import fit
+from assocmem.kinematics import critical_dimension, pooled_moments
+from assocmem.limits import require, require_integer
+from assocmem.losses import CrossEntropy
+from assocmem.model import gaussian_pairs
+
+SPARSE = 0.6, 1.55, 0.1  # relative to the predicted transition
+
+def train(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="cpu"):
+    """Cross-entropy memory of Figure 1, on the first n pairs of the instance ``seed``.
+
+    Parameters
+    ----------
+    n, d, seed : int
+        As in `gaussian_pairs`; draws of different n share their first pairs.
+    effective_ridge : float
+        The paper's ``lambda n / d^2``, coefficient of ``|W|_F^2 / 2`` beside the *sum* of losses (eq. ``ce``).
+    tol, device
+        As in `fit` and `gaussian_pairs`.
+
+    Returns
+    -------
+    Fit
+        Its ``nu`` is the norm scale ``|W|_F / d``.
+    """
+    pairs = gaussian_pairs(n, d, seed=seed, device=device)
+    return fit(pairs, CrossEntropy(), ridge=effective_ridge * d**2 / n, tol=tol)
+
+
+def predicted_pairs(d):
+    """Number of pairs (not rounded) whose `critical_dimension` is d, for d of at least 2."""
+    require(d >= 2, "d", d, "at least 2")
+    return brentq(lambda n: critical_dimension(n) - d, 2, 1e12, xtol=1e-9)
+
+
+def load_grid(d, *, step=0.01):
+    """Numbers of pairs at which to train: dense about the predicted transition, sparse elsewhere.
+
+    Parameters
+    ----------
+    d : int
+    step : float
+        Spacing near the transition, relative to `predicted_pairs`; at least one pair.
+
+    Returns
+    -------
+    list of int
+        Increasing.
+    """
+    centre = predicted_pairs(d)
+    mean, variance = pooled_moments(round(centre))
+    near = 2.5 * math.sqrt(variance / centre) / mean + 0.05  # relative; instances differ by so much
+    spacing = max(1.0, step * centre)
+    count = math.ceil(near * centre / spacing)
+    dense = centre + spacing * np.arange(-count, count + 1)
+    sparse = centre * np.arange(*SPARSE)
+    sparse = sparse[np.abs(sparse - centre) > near * centre + 1]
+    return sorted({max(2, round(x)) for x in (*dense, *sparse)})
+
+
+def last_retrievable(d, *, seed):
+    """Largest n whose first n pairs some memory retrieves, by bisection between verdicts.
+
+    Leaving pairs out never makes a retrievable instance hopeless, so there is one such n.
+
+    Parameters
+    ----------
+    d, seed : int
+        As in `gaussian_pairs`.
+
+    Returns
+    -------
+    int
+        At least 1: a single pair has no competitors. Both n and n + 1 have been decided, with proofs, unless
+        n is 1.
+
+    Raises
+    ------
+    ArithmeticError
+        Where a verdict that is needed could not be proved.
+    """
+    require_integer("d", d, 2)
+    centre = predicted_pairs(d)
+    low, high, stride = 1, None, max(1, round(0.05 * centre))
+    n = max(2, round(centre))
+    while high is None or high - low > 1:
+        feasible = decide_top1(gaussian_pairs(n, d, seed=seed)).feasible
+        if feasible is None:
+            raise ArithmeticError(f"no proof either way for n = {n}, d = {d}, seed = {seed}")
+        low, high = (max(low, n), high) if feasible else (low, n)
+        if high is None:
+            n, stride = n + stride, 2 * stride
+        elif low == 1:
+            n, stride = max(2, n - stride), 2 * stride
+        else:
+            n = (low + high) // 2
+    return low
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line through points, by least squares.
+
+    Attributes
+    ----------
+    slope, intercept : float
+    slope_error : float
+        Standard error from the scatter about the line; 0 for a slope that was given.
+    residual : float
+        Root mean square distance.
+    """
+
+    slope: float
+    intercept: float
+    slope_error: float
+    residual: float
+
+
+def linearised(n, d):
+    """Coordinates in which the conjecture is a line of slope -3: ``log log n`` and ``d^2 / n - 2 log n``."""
+    n, d = np.asarray(n, dtype=float), np.asarray(d, dtype=float)
+    return np.log(np.log(n)), d**2 / n - 2 * np.log(n)
+
+
+def line_fit(x, y, slope=None):
+    """Least-squares line through at least three points, of any slope or of a given one.
+
+    Parameters
+    ----------
+    x, y : array, shape (m,)
+    slope : float, optional
+
+    Returns
+    -------
+    Line
+    """
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    require(len(x) >= 3, "x", f"{len(x)} points", "at least 3")
+    spread = ((x - x.mean()) ** 2).sum()
+    found = ((x - x.mean()) * y).sum() / spread if slope is None else slope
+    intercept = y.mean() - found * x.mean()
+    squares = ((y - intercept - found * x) ** 2).sum()
+    error = math.sqrt(squares / (len(x) - 2) / spread) if slope is None else 0.0
+    return Line(float(found), float(intercept), error, math.sqrt(squares / len(x)))
