@@ -11,6 +11,7 @@ from assocmem.kinematics import (
     critical_dimension,
     half_point,
     pool,
+    pooled_moments,
     retrieval_probability,
     statistical_dimension,
 )
@@ -47,9 +48,10 @@ def test_moments_are_those_of_projections(n):
     mean = statistical_dimension(n)
     assert mean == pytest.approx(counts.mean(), abs=4 * counts.std() / math.sqrt(20000))
     assert mean == pytest.approx(distances.mean(), abs=4 * distances.std() / math.sqrt(20000))
-    d = np.sqrt(n * mean + 1.0)
-    width = 1 / special.ndtri(retrieval_probability(n, d)) ** 2 / n
-    assert width == pytest.approx(counts.var(), rel=0.06)
+    found, variance, third = pooled_moments(n)
+    assert found == mean
+    assert variance == pytest.approx(counts.var(), rel=0.06)
+    assert third == pytest.approx(((counts - mean) ** 3).mean(), rel=0.15, abs=0.02)
 
 
 def test_two_and_three_pairs_in_closed_form():
@@ -70,7 +72,7 @@ def test_it_grows_as_two_logarithms_less_three_of_the_logarithm():
 def test_probability_runs_through_one_half_at_the_critical_dimension():
     for n in (10, 1000, 10**9):
         d = critical_dimension(n)
-        assert retrieval_probability(n, d) == pytest.approx(0.5)
+        assert retrieval_probability(n, d) == pytest.approx(0.5, abs=0.5 / math.sqrt(n))
         assert retrieval_probability(n, d - 2) < 0.1
         assert retrieval_probability(n, d + 2) > 0.9
 
@@ -80,6 +82,7 @@ def test_half_point_is_found_from_counts():
     exact = 1e6 * retrieval_probability(n, np.sqrt(np.maximum(d**2 + 0.2 * n, 0)))
     found, error = half_point(n, d, exact, np.full(12, 1e6))
     assert found == pytest.approx(statistical_dimension(n) - 0.2, abs=1e-3)
+    np.testing.assert_allclose(exact, 1e6 * retrieval_probability(n, d, shift=-0.2), rtol=1e-9)
     coarse, wider = half_point(n, d, np.round(exact / 1e5), np.full(12, 10))
     assert abs(coarse - found) < 3 * wider
     assert wider == pytest.approx(error * math.sqrt(1e5), rel=0.2)

@@ -1,4 +1,4 @@
-"""The kinematic prediction of top-1 capacity: what if all n^2 score directions were independent?
+"""The kinematic prediction of capacity: what if all n^2 score directions were independent?
 
 Replace the vectors ``vec(u_j v_i')`` by independent Gaussian ones. Then the scores range over a uniformly
 random subspace of dimension d^2 in R^(n^2), and some memory retrieves every pair if that subspace meets the
@@ -10,65 +10,88 @@ of the pool so far, and replaces all of them by their average. The face it lands
 ``n - delta(C) = E M``, and the width of the jump is the spread of a sum of n copies of M. A competitor of
 size x is pooled if those above it leave room, ``g_1 + sum_j (g_j - x)_+ < x``, whose probability is one
 Fourier integral.
+
+Longer tails have a cone of their own (`tail_cone`); n - delta(C) is the mean dimension of a face there too, and
+M stands for that dimension.
 """
 
 import math
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from scipy import special
 from scipy.optimize import brentq, minimize_scalar
 
-from assocmem.limits import require
+from assocmem.limits import require, require_integer
+from assocmem.tail_cone import face_moments
 
 NODES, FREQUENCIES, HIGHEST = 160, 600, 9.0
 LOWEST, FAR, TINY = -9.0, 60.0, 1e-300
 
 
-def statistical_dimension(n):
-    """Mean number of competitors pooled with a signal, ``E dist(g, C)^2`` of one column's cone.
+def statistical_dimension(n, k=1):
+    """Mean of M, the number of competitors pooled with a signal: ``E dist(g, C)^2`` of one column's cone.
 
-    That is the statistical dimension of the polar cone, ``n - delta(C)``.
+    That is the statistical dimension of the polar cone, ``n - delta(C)``. (In the paper's Section on
+    finite-size scaling the calculation is omitted.)
 
     Parameters
     ----------
     n : float
         Number of pairs, in [2, 1e12].
+    k : int
+        Competitors that the signal has to beat on average, from 1 to ``n - 1``.
 
     Returns
     -------
     float
-        Between 1/2 and ``2 log n``; relative accuracy 1e-9 or better.
+        Between 1/2 and ``2 log n``; relative accuracy 1e-9 or better for k = 1, about 1e-4 otherwise.
 
     Raises
     ------
     ValueError
-        For an n out of range.
+        For an n or k out of range.
     """
-    return pooled_moments(n)[0]
+    return pooled_moments(n, k)[0]
 
 
-def critical_dimension(n):
-    """Dimension ``sqrt(n statistical_dimension(n))`` at which half of all instances should be retrievable."""
-    return math.sqrt(n * statistical_dimension(n))
+def critical_dimension(n, k=1):
+    """Dimension ``sqrt(n statistical_dimension(n, k))``, where half of all instances should be solvable."""
+    return math.sqrt(n * statistical_dimension(n, k))
 
 
-def retrieval_probability(n, d):
-    """Probability that some memory retrieves n pairs in dimension d, without a fitted constant.
+def retrieval_probability(n, d, k=1, shift=0.0):
+    """Probability that some memory satisfies n pairs in dimension d, without a fitted constant.
 
     Parameters
     ----------
     n : float
     d : float or array
         Positive.
+    k : int
+        As in `statistical_dimension`.
+    shift : float
+        Amount by which the transition is moved, in ``d^2 / n``.
 
     Returns
     -------
     float or array
-        ``Phi((d^2 - n E M) / sqrt(n Var M))``.
+        ``P(M_1 + ... + M_n < d^2)`` by a normal distribution and its first correction, for skewness.
     """
-    mean, variance = pooled_moments(n)
-    return special.ndtr((np.square(d) - n * mean) / math.sqrt(n * variance))
+    return np.exp(_log_probabilities(n, d, k, shift)[0])
+
+
+def _log_probabilities(n, d, k, shift):
+    """Logarithms of the probability of retrieval and of the opposite.
+
+    The correction moves the argument of the normal distribution, so that the result stays a probability.
+    """
+    mean, variance, third = pooled_moments(n, k)
+    z = (np.square(d) - n * (mean + shift)) / math.sqrt(n * variance)
+    skewness = third / variance**1.5 / math.sqrt(n)
+    z = z - skewness / 6 * (np.minimum(z**2, 9.0) - 1)
+    return special.log_ndtr(z), special.log_ndtr(-z)
 
 
 def pool(signal, rivals):
@@ -90,21 +113,24 @@ def pool(signal, rivals):
     return float(means[count]), count
 
 
-def half_point(n, d, successes, trials):
-    """Where half of all instances are retrievable, ``d^2 / n``, from counts at several dimensions.
+def half_point(n, d, successes, trials, k=1):
+    """Where the transition is, in ``d^2 / n``, from counts at several dimensions.
 
-    The maximum-likelihood shift of the curve of `retrieval_probability`, whose width is kept.
+    The curve of `retrieval_probability` is shifted, with its width kept, to where it makes the counts most
+    likely.
 
     Parameters
     ----------
     n : float
     d, successes, trials : sequence
         Dimensions, and how many of how many instances were retrievable at each.
+    k : int
+        As in `statistical_dimension`.
 
     Returns
     -------
     half, error : float
-        Estimate, to be compared with `statistical_dimension`, and its standard error.
+        `statistical_dimension` plus the shift, and its standard error.
 
     Raises
     ------
@@ -114,39 +140,112 @@ def half_point(n, d, successes, trials):
     d, successes, trials = (np.asarray(x, dtype=float) for x in (d, successes, trials))
     mixed = 0 < successes.sum() < trials.sum()
     require(mixed, "successes", successes.tolist(), "neither all 0 nor all equal to trials")
-    width = math.sqrt(pooled_moments(n)[1] / n)
+    mean, variance, _ = pooled_moments(n, k)
+    width = math.sqrt(variance / n)
 
-    def surprise(half):
-        z = (d**2 / n - half) / width
-        return -(successes * special.log_ndtr(z) + (trials - successes) * special.log_ndtr(-z)).sum()
+    def surprise(shift):
+        yes, no = _log_probabilities(n, d, k, shift)
+        return -(successes * yes + (trials - successes) * no).sum()
 
-    low, high = (d.min() ** 2 / n - 10 * width, d.max() ** 2 / n + 10 * width)
-    half = minimize_scalar(surprise, bounds=(low, high), method="bounded", options={"xatol": 1e-6 * width}).x
+    low, high = (d.min() ** 2 / n - mean - 10 * width, d.max() ** 2 / n - mean + 10 * width)
+    found = minimize_scalar(surprise, bounds=(low, high), method="bounded", options={"xatol": 1e-6 * width}).x
     step = 0.01 * width
-    curvature = (surprise(half + step) - 2 * surprise(half) + surprise(half - step)) / step**2
-    return float(half), float(curvature**-0.5)
+    curvature = (surprise(found + step) - 2 * surprise(found) + surprise(found - step)) / step**2
+    return float(mean + found), float(curvature**-0.5)
 
 
 @cache
-def pooled_moments(n):
-    """Mean and variance of the number M of competitors pooled with a signal.
+def pooled_moments(n, k=1):
+    """Mean, variance and third central moment of M.
 
     Parameters
     ----------
     n : float
         Number of pairs, in [2, 1e12].
+    k : int
+        As in `statistical_dimension`.
 
     Returns
     -------
-    mean, variance : float
+    mean, variance, third : float
+        For k = 1 the first two by quadrature, the third, and all for other k, to about 1e-3.
     """
     require(2 <= n <= 1e12, "n", n, "in [2, 1e12]")
+    require_integer("k", k, 1)
+    require(k <= n - 1, "k", k, f"at most n - 1 = {n - 1:g}")
+    if k == n - 1:
+        return 0.5, 0.25, 0.0  # the cone is a half-space
+    if k > 1:
+        return face_moments(n, k)[:3]
     top = math.sqrt(2 * math.log(n))
     x, weights = _nodes(_hopeless_level(n), top + 7.0)
     density = weights * np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
     mean = (n - 1) * density @ _share_pooled(n - 2, x)
-    pairs = 2 * (n - 1) * (n - 2) * density @ _share_pooled(n - 3, x, beside=True) if n > 2 else 0.0
-    return float(mean), float(pairs + mean - mean**2)
+    pairs = 2 * (n - 1) * (n - 2) * density @ _share_pooled(n - 3, x, beside=True)
+    return float(mean), float(pairs + mean - mean**2), face_moments(n, 1, repeats=1)[2]
+
+
+@dataclass(frozen=True)
+class LargeSize:
+    """Expansion of the moments of M for many pairs.
+
+    Attributes
+    ----------
+    level : float
+        Where signal and pooled competitors meet.
+    mean, variance : float
+        Of M, up to terms that vanish as ``level**-4`` and ``level**-2``.
+    """
+
+    level: float
+    mean: float
+    variance: float
+
+
+def large_size(log_n):
+    """Moments of M for k = 1 from the typical level of the pool, at any size.
+
+    The squared distance is the minimum over t of a random function F(t). At the t where the mean of F is least,
+    ``(n - 1) E(g - t)_+ = t``, that mean is ``t^2 + 1 + (n - 1) E(g - t)_+^2``; the minimum lies lower by the
+    variance of F' over twice the curvature.
+
+    Parameters
+    ----------
+    log_n : float
+        Natural logarithm of n, at least log 3.
+
+    Returns
+    -------
+    LargeSize
+    """
+    require(log_n >= math.log(3) - 1e-12, "log_n", log_n, "at least log 3")
+    log_m = log_n + math.log1p(-math.exp(-log_n))
+    t = brentq(lambda t: _log_rivals(t) - log_m, 0.05, math.sqrt(2 * log_m) + 1)
+    count, first, second, fourth = _excess_moments(t)
+    scale = t / first
+    count, second, fourth = scale * count, scale * second, scale * fourth
+    mean = t**2 + 1 + second - (1 + second) / (1 + count)
+    return LargeSize(t, mean, 4 * t**2 + 2 + fourth - 2 * mean)
+
+
+def _log_rivals(t):
+    """Logarithm of the number of competitors whose excesses over t add up to t on average."""
+    return math.log(t / _excess_moments(t)[1]) + t**2 / 2 + 0.5 * math.log(2 * math.pi)
+
+
+def _excess_moments(t):
+    """Moments 0, 1, 2 and 4 of ``(g - t)_+`` over the normal density at t."""
+    if t < 30:
+        mills = math.sqrt(math.pi / 2) * special.erfcx(t / math.sqrt(2))
+        first = 1 - t * mills
+        second = mills - t * first
+        third = 2 * first - t * second
+        return mills, first, second, 3 * second - t * third
+    terms = lambda p: sum(  # noqa: E731
+        (-1) ** i * math.factorial(2 * i + p) / (math.factorial(i) * 2**i * t ** (2 * i + p + 1))
+        for i in range(6)
+    )
+    return terms(0), terms(1), terms(2), terms(4)
 
 
 def _share_pooled(others, x, *, beside=False):

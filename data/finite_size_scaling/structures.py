@@ -1,0 +1,44 @@
+"""Which shared vectors move the transition: makes ``structures.csv``.
+
+    python data/finite_size_scaling/structures.py [--most SECONDS]
+
+One row an instance: whether score directions of a structure, an entry of `assocmem.surrogates.STRUCTURES` by
+its place there, have a solution. Rows that are there already are kept.
+"""
+
+import argparse
+import math
+
+import torch
+
+from assocmem.model import derived_seed
+from assocmem.results import fill_table
+from assocmem.surrogates import STRUCTURES, meets_cone, score_directions
+
+DESIGN = {20: ((6, 7, 8), 400), 30: ((8, 9, 10), 400), 60: ((14, 15, 16), 150)}  # dimensions, instances
+
+
+def possible(n, structure, d, seed):
+    """1 if some memory would retrieve every pair, were these the directions of its scores; empty if unknown."""
+    torch.set_num_threads(1)
+    A = score_directions(STRUCTURES[structure], n, d, derived_seed(seed, n, d, structure))
+    found = meets_cone(A)
+    return {"feasible": "" if found is None else int(found)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--most", type=float, default=math.inf, help="seconds after which to stop")
+    keys = [
+        {"n": n, "structure": structure, "d": d, "seed": seed}
+        for n, (dimensions, count) in DESIGN.items()
+        for seed in range(count)
+        for structure in range(len(STRUCTURES))
+        for d in dimensions
+    ]
+    made_by = "python data/finite_size_scaling/structures.py"
+    fill_table("finite_size_scaling", "structures", keys, possible, made_by, most=parser.parse_args().most)
+
+
+if __name__ == "__main__":
+    main()
