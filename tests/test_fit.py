@@ -220,3 +220,12 @@ def test_reports_estimate_the_time_left():
 def test_bad_input_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         fit(gaussian_pairs(10, 4, seed=0), CrossEntropy(), **({"ridge": 1e-2} | arguments))
+
+
+def test_cross_entropy_near_its_transition_gets_the_exact_hessian():
+    """n = 150 is the last retrievable number of pairs here; without it thousands of passes do not suffice."""
+    d, n = 28, 150
+    pairs = gaussian_pairs(n, d, seed=1)
+    found = fit(pairs, CrossEntropy(), ridge=1e-8 * d**2 / n, max_passes=600)
+    assert found.converged
+    assert found.nu == pytest.approx(1093.72, rel=1e-4)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from assocmem.results import read_table, write_table
+from assocmem.results import fill_table, read_table, tally, write_table
 
 
 def test_a_table_comes_back_by_columns(project):
@@ -44,13 +44,90 @@ def test_a_table_without_its_record_is_refused(project, spoil):
         read_table("tiny", "numbers")
 
 
-def test_stored_verdicts_come_out_again():
-    path = ROOT / "data" / "finite_size_scaling" / "verdicts.py"
-    spec = importlib.util.spec_from_file_location("verdicts", path)
-    verdicts = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(verdicts)
-    table = read_table("finite_size_scaling", "verdicts")
-    small = np.flatnonzero(table["n"] == 300)
-    for row in np.random.default_rng(0).choice(small, 4, replace=False):
-        n, d, seed = (int(table[name][row]) for name in ("n", "d", "seed"))
-        assert verdicts.verdict(n, d, seed)["feasible"] == table["feasible"][row], (n, d, seed)
+def square(a):
+    return {"b": a * a}
+
+
+def test_a_table_is_filled_once(project):
+    keys, seen = [{"a": a} for a in (3, 1, 2)], []
+
+    def compute(a):
+        seen.append(a)
+        return square(a)
+
+    write_table("tiny", "numbers", [{"a": 7, "b": "0.10"}], "by hand")
+    assert fill_table("tiny", "numbers", keys[:2], compute, "python make.py") == 0
+    assert fill_table("tiny", "numbers", keys, compute, "python make.py") == 0
+    assert fill_table("tiny", "numbers", keys, compute, "python make.py") == 0
+    assert seen == [3, 1, 2]
+    text = (project / "data" / "tiny" / "numbers.csv").read_text()
+    assert text.split() == ["a,b", "1,1", "2,4", "3,9", "7,0.10"]
+
+
+def test_a_table_is_filled_as_far_as_the_time_goes(project):
+    keys = [{"a": a} for a in range(4)]
+    assert fill_table("tiny", "numbers", keys, square, "python make.py", most=-1) == 4
+    assert not (project / "data" / "tiny").exists()
+    ticks = iter(range(100))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("assocmem.results.time.monotonic", lambda: next(ticks))
+        assert fill_table("tiny", "numbers", keys, square, "python make.py", most=2) > 0
+    assert 0 < len(read_table("tiny", "numbers")["a"]) < 4
+
+
+def test_what_was_computed_before_a_failure_is_kept(project):
+    def compute(a):
+        if a == 2:
+            raise ArithmeticError("no verdict")
+        return square(a)
+
+    with pytest.raises(ArithmeticError, match="no verdict"):
+        fill_table("tiny", "numbers", [{"a": a} for a in range(4)], compute, "python make.py")
+    np.testing.assert_array_equal(read_table("tiny", "numbers")["b"], [0, 1])
+
+
+def test_a_foreign_table_is_not_added_to(project):
+    fill_table("tiny", "numbers", [{"a": 1}], square, "python make.py")
+    table = project / "data" / "tiny" / "numbers.csv"
+    table.write_text(table.read_text() + "5,5\n")
+    before = table.read_bytes()
+    with pytest.raises(ValueError, match="name = 'numbers': must be a table that its record describes"):
+        fill_table("tiny", "numbers", [{"a": 2}], square, "python make.py")
+    assert table.read_bytes() == before
+
+
+def test_outcomes_are_counted_by_size_and_dimension():
+    n, d = np.array([5, 5, 5, 5, 9.0]), np.array([3, 2, 3, 3, 4.0])
+    counts = tally(n, d, np.array([1, 0, np.nan, 0, 1.0]))
+    found = {size: [list(map(int, part)) for part in parts] for size, parts in counts.items()}
+    assert found == {5: [[2, 3], [0, 1], [1, 2]], 9: [[4], [1], [1]]}
+
+
+def script(name):
+    """The module that makes a stored table of the finite-size section."""
+    path = ROOT / "data" / "finite_size_scaling" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "keys", "most", "rows"),
+    [
+        ("verdicts", "verdict", ("n", "d", "seed"), ("n", 300), 8),
+        ("peaks", "norm", ("d", "seed", "n"), ("d", 16), 4),
+        ("last", "last", ("d", "seed"), ("d", 12), 3),
+        ("structures", "possible", ("n", "structure", "d", "seed"), ("n", 30), 20),
+    ],
+)
+def test_stored_rows_come_out_again(name, function, keys, most, rows):
+    table, compute = read_table("finite_size_scaling", name), getattr(script(name), function)
+    small = np.flatnonzero(table[most[0]] <= most[1])
+    for row in np.random.default_rng(0).choice(small, rows, replace=False):
+        key = {column: int(table[column][row]) for column in keys}
+        for column, value in compute(**key).items():
+            stored = table[column][row]
+            if column in ("feasible", "n", "nu", "loss"):
+                found = float(value) if value != "" else np.nan
+                assert found == pytest.approx(stored, rel=1e-4, nan_ok=True), (key, column)

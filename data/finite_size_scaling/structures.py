@@ -15,12 +15,11 @@ from assocmem.model import derived_seed
 from assocmem.results import fill_table
 from assocmem.surrogates import STRUCTURES, meets_cone, score_directions
 
-DESIGN = {20: ((6, 7, 8), 400), 30: ((8, 9, 10), 400), 60: ((14, 15, 16), 150)}  # dimensions, instances
+DESIGN = {20: ((6, 7, 8), 400), 30: ((8, 9, 10), 400), 60: ((14, 15, 16), 60)}  # dimensions, instances
 
 
 def possible(n, structure, d, seed):
-    """1 if some memory would retrieve every pair, were these the directions of its scores; empty if unknown."""
-    torch.set_num_threads(1)
+    """1 if some memory would retrieve every pair, were these the directions of its scores; empty: unknown."""
     A = score_directions(STRUCTURES[structure], n, d, derived_seed(seed, n, d, structure))
     found = meets_cone(A)
     return {"feasible": "" if found is None else int(found)}
@@ -36,6 +35,7 @@ def main():
         for structure in range(len(STRUCTURES))
         for d in dimensions
     ]
+    torch.set_num_threads(1)  # small problems; beside another script
     made_by = "python data/finite_size_scaling/structures.py"
     fill_table("finite_size_scaling", "structures", keys, possible, made_by, most=parser.parse_args().most)
 

@@ -11,10 +11,11 @@ The solver is L-BFGS in the metric of a model Hessian. Each margin is nearly lin
 
 whose inverse costs one n x n Cholesky factor and then ``O(n d^2 + n^2)`` a product, little beside a pass.
 The identity part c is the ridge plus the mean curvature of the aggregates, less in the direction of W itself,
-since a tail average scales with W. In small d the exact Hessian takes its place where the ridge is small: tail
-averages are nearly non-smooth there, and either loss is badly conditioned near its transition. The first step of a line search minimises the logistic loss of margins that
-are linear in W, which costs no pass and spares the many halvings of a Newton step into an exponential. Ridge
-and smoothing start large and go down in stages, each warm-started; unless the ridge turns out to cost next to
+since a tail average scales with W. In small d the exact Hessian takes its place where the ridge is small: for
+tail averages, nearly non-smooth there, at once, and for cross-entropy after many steps in vain, as they
+happen near the transition. The first step of a line search minimises the logistic loss of margins that are
+linear in W, which costs no pass and spares the many halvings of a Newton step into an exponential. Ridge and
+smoothing start large and go down in stages, each warm-started; unless the ridge turns out to cost next to
 nothing, as above the transition.
 """
 
@@ -75,6 +76,7 @@ ALONG_W = 0.95  # share of the aggregates' mean curvature that is taken off alon
 LONGEST_STEP = 4.0  # in multiples of the metric's step
 LEAVE_NEWTON, LEAVE = 1e-4, 1e-3  # relative decrease still expected when a stage before the last is left
 NEWTON_DIMENSION, STIFF = 40, 1e-4  # up to here the dense Hessian is affordable, and needed
+PATIENCE = 40  # steps of a stage after which cross-entropy gets the dense Hessian
 EASY = 0.004  # share of the ridge in the objective below which a problem is not stiff
 PROBE = 60  # steps in which a problem that looks easy has to be solved
 CHECKPOINT_SECONDS = 30
@@ -209,6 +211,7 @@ class _Run:
             "data": _digest(pairs),
         }
         self.passes, self.trace, self.stages_left, self.latest = 0, [], [], None
+        self.hard = False  # whether a stage has taken many steps in vain
         self.started = self.saved = time.monotonic()
 
     @property
@@ -284,7 +287,8 @@ def _descend(run, point, loss, ridge, tol, *, easy, last, steps=None):
     and none is needed there. With the exact Hessian as the metric it is Newton's method.
     """
     pairs = run.pairs
-    exact = pairs.d <= NEWTON_DIMENSION and ridge <= STIFF and not easy
+    stiff = pairs.d <= NEWTON_DIMENSION and ridge <= STIFF and not easy
+    exact = stiff and (run.hard or isinstance(loss, TailAverage))
     period = 1 if exact else max(3, math.ceil((min(pairs.n, METRIC_KEYS) / 3 + 2 * pairs.d) / (2 * pairs.d)))
     leave = LEAVE_NEWTON if exact or easy else LEAVE
     history, metric, stuck = deque(maxlen=0 if exact else MEMORY), None, False
@@ -292,6 +296,9 @@ def _descend(run, point, loss, ridge, tol, *, easy, last, steps=None):
     for step in range(steps or run.max_passes):
         if point.gap <= tol * point.objective or run.exhausted:
             break
+        if stiff and not exact and step == PATIENCE:
+            exact = run.hard = True
+            period, leave, history = 1, LEAVE_NEWTON, deque(maxlen=0)
         if step % period == 0 or stuck:
             if exact:
                 metric = _newton(pairs, point, loss, ridge)

@@ -11,8 +11,8 @@ of the pool so far, and replaces all of them by their average. The face it lands
 size x is pooled if those above it leave room, ``g_1 + sum_j (g_j - x)_+ < x``, whose probability is one
 Fourier integral.
 
-Longer tails have a cone of their own (`tail_cone`); n - delta(C) is the mean dimension of a face there too, and
-M stands for that dimension.
+Longer tails have a cone of their own (`tail_cone`); n - delta(C) is the mean dimension of a face there too,
+and M stands for that dimension.
 """
 
 import math
@@ -21,13 +21,14 @@ from functools import cache
 
 import numpy as np
 from scipy import special
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq, minimize
 
 from assocmem.limits import require, require_integer
 from assocmem.tail_cone import face_moments
 
 NODES, FREQUENCIES, HIGHEST = 160, 600, 9.0
 LOWEST, FAR, TINY = -9.0, 60.0, 1e-300
+NEAR, STRETCH = 2.5, 0.25  # widths about one half that a fit uses; how far the width may be off
 
 
 def statistical_dimension(n, k=1):
@@ -82,14 +83,14 @@ def retrieval_probability(n, d, k=1, shift=0.0):
     return np.exp(_log_probabilities(n, d, k, shift)[0])
 
 
-def _log_probabilities(n, d, k, shift):
-    """Logarithms of the probability of retrieval and of the opposite.
+def _log_probabilities(n, d, k, shift, stretch=1.0):
+    """Logarithms of the probability of retrieval and of the opposite, with the width times ``stretch``.
 
     The correction moves the argument of the normal distribution, so that the result stays a probability.
     """
-    mean, variance, third = pooled_moments(n, k)
-    z = (np.square(d) - n * (mean + shift)) / math.sqrt(n * variance)
-    skewness = third / variance**1.5 / math.sqrt(n)
+    mean, variance = pooled_moments(n, k)
+    z = (np.square(d) - n * (mean + shift)) / math.sqrt(n * variance) / stretch
+    skewness = _third_moment(n, k) / variance**1.5 / math.sqrt(n)
     z = z - skewness / 6 * (np.minimum(z**2, 9.0) - 1)
     return special.log_ndtr(z), special.log_ndtr(-z)
 
@@ -113,11 +114,30 @@ def pool(signal, rivals):
     return float(means[count]), count
 
 
-def half_point(n, d, successes, trials, k=1):
-    """Where the transition is, in ``d^2 / n``, from counts at several dimensions.
+@dataclass(frozen=True)
+class Transition:
+    """Where counts of retrievable instances cross one half.
 
-    The curve of `retrieval_probability` is shifted, with its width kept, to where it makes the counts most
-    likely.
+    Attributes
+    ----------
+    half, error : float
+        Place in ``d^2 / n``, to be compared with `statistical_dimension`, and its standard error.
+    stretch, stretch_error : float
+        Width over the predicted one, and its standard error.
+    """
+
+    half: float
+    error: float
+    stretch: float
+    stretch_error: float
+
+
+def transition(n, d, successes, trials, k=1):
+    """Fit place and width of a transition to counts at several dimensions, by maximum likelihood.
+
+    Only dimensions near the one whose share is closest to one half are used, since failures far above have
+    other causes, such as a target among the others. The width is taken to be the predicted one up to a factor
+    with a standard deviation of a quarter, which matters where the counts say little about it.
 
     Parameters
     ----------
@@ -129,8 +149,7 @@ def half_point(n, d, successes, trials, k=1):
 
     Returns
     -------
-    half, error : float
-        `statistical_dimension` plus the shift, and its standard error.
+    Transition
 
     Raises
     ------
@@ -140,23 +159,37 @@ def half_point(n, d, successes, trials, k=1):
     d, successes, trials = (np.asarray(x, dtype=float) for x in (d, successes, trials))
     mixed = 0 < successes.sum() < trials.sum()
     require(mixed, "successes", successes.tolist(), "neither all 0 nor all equal to trials")
-    mean, variance, _ = pooled_moments(n, k)
-    width = math.sqrt(variance / n)
+    mean, variance = pooled_moments(n, k)
+    width, place = math.sqrt(variance / n), d**2 / n
+    middle = place[np.argmin(np.abs(successes / trials - 0.5))]
+    near = np.abs(place - middle) <= NEAR * width + np.abs(place - middle)[place != middle].min(initial=0.0)
 
-    def surprise(shift):
-        yes, no = _log_probabilities(n, d, k, shift)
-        return -(successes * yes + (trials - successes) * no).sum()
+    def surprise(x):
+        yes, no = _log_probabilities(n, d[near], k, x[0] * width, math.exp(x[1]))
+        counted = successes[near] @ yes + (trials - successes)[near] @ no
+        return 0.5 * (x[1] / STRETCH) ** 2 - counted
 
-    low, high = (d.min() ** 2 / n - mean - 10 * width, d.max() ** 2 / n - mean + 10 * width)
-    found = minimize_scalar(surprise, bounds=(low, high), method="bounded", options={"xatol": 1e-6 * width}).x
-    step = 0.01 * width
-    curvature = (surprise(found + step) - 2 * surprise(found) + surprise(found - step)) / step**2
-    return float(mean + found), float(curvature**-0.5)
+    start = [(middle - mean) / width, 0.0]
+    x = minimize(surprise, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-9}).x
+    spread = np.linalg.inv(_second_differences(surprise, x, 0.01))
+    error, stretch_error = np.sqrt(np.diag(spread))
+    stretch = math.exp(x[1])
+    return Transition(
+        float(mean + x[0] * width), float(error * width), stretch, float(stretch * stretch_error)
+    )
+
+
+def _second_differences(f, x, step):
+    """Hessian of f at x, shape (2, 2), by central differences."""
+    e = step * np.eye(2)
+    return np.array([[f(x + a + b) - f(x + a - b) - f(x - a + b) + f(x - a - b) for a in e] for b in e]) / (
+        4 * step**2
+    )
 
 
 @cache
 def pooled_moments(n, k=1):
-    """Mean, variance and third central moment of M.
+    """Mean and variance of M.
 
     Parameters
     ----------
@@ -167,22 +200,28 @@ def pooled_moments(n, k=1):
 
     Returns
     -------
-    mean, variance, third : float
-        For k = 1 the first two by quadrature, the third, and all for other k, to about 1e-3.
+    mean, variance : float
+        For k = 1 by quadrature; otherwise by simulation, to about 1e-4 and 1e-3.
     """
     require(2 <= n <= 1e12, "n", n, "in [2, 1e12]")
     require_integer("k", k, 1)
     require(k <= n - 1, "k", k, f"at most n - 1 = {n - 1:g}")
     if k == n - 1:
-        return 0.5, 0.25, 0.0  # the cone is a half-space
+        return 0.5, 0.25  # the cone is a half-space
     if k > 1:
-        return face_moments(n, k)[:3]
+        return face_moments(n, k)[:2]
     top = math.sqrt(2 * math.log(n))
     x, weights = _nodes(_hopeless_level(n), top + 7.0)
     density = weights * np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
     mean = (n - 1) * density @ _share_pooled(n - 2, x)
     pairs = 2 * (n - 1) * (n - 2) * density @ _share_pooled(n - 3, x, beside=True)
-    return float(mean), float(pairs + mean - mean**2), face_moments(n, 1, repeats=1)[2]
+    return float(mean), float(pairs + mean - mean**2)
+
+
+@cache
+def _third_moment(n, k):
+    """Third central moment of M, to about 1e-2; all that a correction needs."""
+    return face_moments(n, k, repeats=1)[2]
 
 
 @dataclass(frozen=True)
@@ -205,9 +244,9 @@ class LargeSize:
 def large_size(log_n):
     """Moments of M for k = 1 from the typical level of the pool, at any size.
 
-    The squared distance is the minimum over t of a random function F(t). At the t where the mean of F is least,
-    ``(n - 1) E(g - t)_+ = t``, that mean is ``t^2 + 1 + (n - 1) E(g - t)_+^2``; the minimum lies lower by the
-    variance of F' over twice the curvature.
+    The squared distance is the minimum over t of a random function F(t). At the t where the mean of F is
+    least, ``(n - 1) E(g - t)_+ = t``, that mean is ``t^2 + 1 + (n - 1) E(g - t)_+^2``; the minimum lies lower
+    by the variance of F' over twice the curvature.
 
     Parameters
     ----------

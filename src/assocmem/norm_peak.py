@@ -1,8 +1,8 @@
 """Where the norm of a trained memory peaks along the load, and what that says about the transition.
 
 With next to no ridge, training on a few pairs reaches a tiny loss with a memory of moderate norm; near the
-last retrievable number of pairs it takes a huge one; beyond, the loss has a finite minimum. So the norm peaks,
-and the paper reads the transition off the peak (Figure 1).
+last retrievable number of pairs it takes a huge one; beyond, the loss has a finite minimum. So the norm
+peaks, and the paper reads the transition off the peak (Figure 1).
 """
 
 import math
@@ -20,6 +20,7 @@ from assocmem.model import gaussian_pairs
 
 SPARSE = 0.6, 1.55, 0.1  # relative to the predicted transition
 
+
 def train(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="cpu"):
     """Cross-entropy memory of Figure 1, on the first n pairs of the instance ``seed``.
 
@@ -28,7 +29,8 @@ def train(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="cpu"):
     n, d, seed : int
         As in `gaussian_pairs`; draws of different n share their first pairs.
     effective_ridge : float
-        The paper's ``lambda n / d^2``, coefficient of ``|W|_F^2 / 2`` beside the *sum* of losses (eq. ``ce``).
+        The paper's ``lambda n / d^2``, which multiplies ``|W|_F^2 / 2`` beside the *sum* of losses (eq.
+        ``ce``).
     tol, device
         As in `fit` and `gaussian_pairs`.
 
@@ -119,7 +121,7 @@ class Line:
     ----------
     slope, intercept : float
     slope_error : float
-        Standard error from the scatter about the line; 0 for a slope that was given.
+        Standard error, from the errors of the points or else their scatter; 0 for a slope that was given.
     residual : float
         Root mean square distance.
     """
@@ -136,13 +138,15 @@ def linearised(n, d):
     return np.log(np.log(n)), d**2 / n - 2 * np.log(n)
 
 
-def line_fit(x, y, slope=None):
+def line_fit(x, y, slope=None, error=None):
     """Least-squares line through at least three points, of any slope or of a given one.
 
     Parameters
     ----------
     x, y : array, shape (m,)
     slope : float, optional
+    error : array, shape (m,), optional
+        Standard errors of y, whose inverse squares are the weights.
 
     Returns
     -------
@@ -150,9 +154,92 @@ def line_fit(x, y, slope=None):
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     require(len(x) >= 3, "x", f"{len(x)} points", "at least 3")
-    spread = ((x - x.mean()) ** 2).sum()
-    found = ((x - x.mean()) * y).sum() / spread if slope is None else slope
-    intercept = y.mean() - found * x.mean()
-    squares = ((y - intercept - found * x) ** 2).sum()
-    error = math.sqrt(squares / (len(x) - 2) / spread) if slope is None else 0.0
-    return Line(float(found), float(intercept), error, math.sqrt(squares / len(x)))
+    weights = np.ones(len(x)) if error is None else 1 / np.asarray(error) ** 2
+    mean_x, mean_y = np.average(x, weights=weights), np.average(y, weights=weights)
+    spread = (weights * (x - mean_x) ** 2).sum()
+    found = (weights * (x - mean_x) * y).sum() / spread if slope is None else slope
+    squares = (y - mean_y - found * (x - mean_x)) ** 2
+    variance = squares.sum() / (len(x) - 2) if error is None else 1.0
+    slope_error = math.sqrt(variance / spread) if slope is None else 0.0
+    return Line(float(found), float(mean_y - found * mean_x), slope_error, math.sqrt(squares.mean()))
+
+
+def grid_peaks(d, seed, n, nu):
+    """Number of pairs at which the norm of each instance is largest.
+
+    Parameters
+    ----------
+    d, seed, n, nu : array, shape (rows,)
+        One row a fit.
+
+    Returns
+    -------
+    dict of int to ndarray
+        For each dimension, one number of pairs for each seed.
+    """
+    found = {}
+    for dimension in np.unique(d):
+        rows = d == dimension
+        mine = [rows & (seed == s) for s in np.unique(seed[rows])]
+        found[int(dimension)] = np.array([n[m][nu[m].argmax()] for m in mine])
+    return found
+
+
+def thinned(d, seed, n, keep, offset=0):
+    """Rows that a coarser grid of loads would have: every ``keep``-th of each instance, from ``offset``.
+
+    Parameters
+    ----------
+    d, seed, n : array, shape (rows,)
+    keep, offset : int
+
+    Returns
+    -------
+    ndarray of bool, shape (rows,)
+    """
+    chosen = np.zeros(len(d), dtype=bool)
+    for dimension, s in set(zip(d, seed, strict=True)):
+        rows = np.flatnonzero((d == dimension) & (seed == s))
+        chosen[rows[np.argsort(n[rows])][offset::keep]] = True
+    return chosen
+
+
+def single_slopes(peaks, rng, draws=1000):
+    """Free slopes through one instance drawn at each dimension, as one run of the experiment would give.
+
+    Parameters
+    ----------
+    peaks : dict of int to ndarray
+        From `grid_peaks`; at least three dimensions.
+    rng : Generator
+    draws : int
+
+    Returns
+    -------
+    ndarray, shape (draws,)
+    """
+    d = np.array(list(peaks))
+    drawn = np.array([rng.choice(n, draws) for n in peaks.values()]).T
+    return np.array([line_fit(*linearised(n, d)).slope for n in drawn])
+
+
+def mean_line(peaks, slope=None):
+    """Line through the mean over instances at each dimension, in linearised coordinates.
+
+    Parameters
+    ----------
+    peaks : dict of int to ndarray
+    slope : float, optional
+        As in `line_fit`.
+
+    Returns
+    -------
+    x, y, error : ndarray
+        Means, and the standard errors of y: the scatter between instances is taken from `pooled_moments`.
+    line : Line
+        With these errors as weights.
+    """
+    points = [linearised(n, d) for d, n in peaks.items()]
+    x, y = (np.array([np.mean(p[i]) for p in points]) for i in (0, 1))
+    variance = [pooled_moments(round(n.mean()))[1] / n.mean() / len(n) for n in peaks.values()]
+    return x, y, np.sqrt(variance), line_fit(x, y, slope, np.sqrt(variance))

@@ -99,19 +99,44 @@ def fill_table(section, name, keys, compute, made_by, *, most=math.inf):
     """
     rows, written, started = _known_rows(section, name, list(keys[0])), time.monotonic(), time.monotonic()
     missing = [key for key in keys if tuple(key.values()) not in rows]
-    left = len(missing)
-    for key in missing:
-        if time.monotonic() - started > most:
-            break
-        rows[tuple(key.values())] = {**key, **compute(**key)}
-        left -= 1
-        if time.monotonic() - written > WRITE_SECONDS or left == 0:
-            write_table(section, name, [rows[k] for k in sorted(rows)], made_by)
-            written = time.monotonic()
-            print(f"{section}/{name}: {len(rows)} rows, {left} missing", flush=True)
-    if len(missing) > left > 0:
-        write_table(section, name, [rows[k] for k in sorted(rows)], made_by)
+    left, store = len(missing), lambda: write_table(section, name, [rows[k] for k in sorted(rows)], made_by)
+    unwritten = 0
+    try:
+        for key in missing:
+            if time.monotonic() - started > most:
+                break
+            rows[tuple(key.values())] = {**key, **compute(**key)}
+            left, unwritten = left - 1, unwritten + 1
+            if time.monotonic() - written > WRITE_SECONDS:
+                store()
+                written, unwritten = time.monotonic(), 0
+                print(f"{section}/{name}: {len(rows)} rows, {left} missing", flush=True)
+    finally:  # also after an interrupt
+        if unwritten:
+            store()
     return left
+
+
+def tally(n, d, feasible):
+    """Outcomes of many instances, counted.
+
+    Parameters
+    ----------
+    n, d, feasible : array, shape (rows,)
+        ``feasible`` is 1, 0, or nan where nothing was proved.
+
+    Returns
+    -------
+    dict of int to (ndarray, ndarray, ndarray)
+        For each n: dimensions, how many instances were feasible, and how many were decided.
+    """
+    counts = {}
+    for size in np.unique(n):
+        dimensions = np.unique(d[n == size]).astype(int)
+        found = [feasible[(n == size) & (d == dimension)] for dimension in dimensions]
+        yes = np.array([int(np.nansum(f)) for f in found])
+        counts[int(size)] = dimensions, yes, np.array([int(np.isfinite(f).sum()) for f in found])
+    return counts
 
 
 def provenance():

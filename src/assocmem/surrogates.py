@@ -3,8 +3,8 @@
 The score of target j for key i is the product of the memory, as a vector of d^2 numbers, with the direction
 ``vec(u_j v_i')``. These directions differ from independent Gaussian ones, of which the kinematic prediction
 holds, in three ways: each is a product of two vectors, products of long vectors are longer, and vectors
-are shared: all competitors of a key have its v_i in common, and each competes for every key with the same u_j.
-Here each can be had without the others.
+are shared: all competitors of a key have its v_i in common, and each competes for every key with the same
+u_j. Here each can be had without the others.
 """
 
 import math
@@ -49,8 +49,13 @@ STRUCTURES = (
     Structure("same keys, unit", same_keys=True, unit=True),
     Structure("same targets and keys, unit", same_targets=True, same_keys=True, unit=True),
     Structure("same targets and keys", same_targets=True, same_keys=True),
+    Structure("same targets", same_targets=True),
+    Structure("same keys", same_keys=True),
 )
-"""From the kinematic surrogate, the first, to the memory of the paper, the last."""
+"""The kinematic surrogate is the first; the memory of the paper has the same targets and keys, Gaussian.
+
+Stored tables know them by their place.
+"""
 
 
 def score_directions(structure, n, d, seed):
@@ -150,8 +155,8 @@ def pooled_with_norms(n, d, *, draws, seed):
     """Statistical dimension of the cone when directions differ in length, less that of equal lengths.
 
     Lengths are those of products of two Gaussian vectors, ``sqrt(chi^2_d chi^2_d) / d``, and of one such
-    vector, ``sqrt(chi^2_d / d)``, the other being shared by all competitors of a key. The closest point of the
-    cone pools weighted scores; by simulation with common random numbers.
+    vector, ``sqrt(chi^2_d / d)``, the other being shared by all competitors of a key. The closest point of
+    the cone pools weighted scores; by simulation with common random numbers.
 
     Parameters
     ----------

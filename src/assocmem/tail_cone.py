@@ -1,13 +1,13 @@
 """The cone of one column for longer tails: ``{s : s_1 >= mean of the k largest other entries}``.
 
-The polar cone consists of the vectors ``(-tau, y)`` with ``0 <= y_j <= tau / k`` and ``sum y_j = tau``. The point
-of it closest to g is ``y_j = clip(g_j - a, 0, b - a)``, between two levels a and b where the convex function
-``Q(x) = k x + sum_j (g_j - x)_+`` takes the same value, and these are tied to the signal by
+The polar cone consists of the vectors ``(-tau, y)`` with ``0 <= y_j <= tau / k`` and ``sum y_j = tau``. The
+point of it closest to g is ``y_j = clip(g_j - a, 0, b - a)``, between two levels a and b where the convex
+function ``Q(x) = k x + sum_j (g_j - x)_+`` takes the same value, and these are tied to the signal by
 
     Q = k g_1 + k (k + 1) (b - a).
 
-The face it lies in has as many dimensions as there are competitors strictly between the levels, or one if there
-are none and the signal is below the tail average. Lowering the signal moves the levels apart, past one
+The face it lies in has as many dimensions as there are competitors strictly between the levels, or one if
+there are none and the signal is below the tail average. Lowering the signal moves the levels apart, past one
 competitor after another: each has a value of g_1 below which it counts, so that the signal can be integrated
 out exactly. What is left, the order statistics about the k-th, is simulated with a low-discrepancy sequence.
 """
