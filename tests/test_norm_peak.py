@@ -15,6 +15,7 @@ from assocmem.norm_peak import (
     mean_line,
     predicted_pairs,
     single_slopes,
+    steps_past_last,
     thinned,
     train,
 )
@@ -52,9 +53,9 @@ def test_no_proof_is_an_error(monkeypatch):
 
 
 def test_predicted_pairs_invert_the_critical_dimension():
-    for d in (5, 40, 1000):
+    for d in (2, 5, 40, 1000):
         assert critical_dimension(predicted_pairs(d)) == pytest.approx(d, rel=1e-9)
-    with pytest.raises(ValueError, match="d = 1: must be at least 2"):
+    with pytest.raises(ValueError, match="d = 1: must be in"):
         predicted_pairs(1)
 
 
@@ -108,6 +109,13 @@ def test_peaks_are_found_for_every_instance():
     )
     found = grid_peaks(*columns)
     assert {d: list(n) for d, n in found.items()} == {8: [11, 10], 9: [13]}
+
+
+def test_steps_are_counted_from_the_last_retrievable_load():
+    columns = rows_of({(8, 0): {10: 1.0, 12: 5.0, 14: 2.0}, (8, 1): {10: 7.0, 12: 5.0, 14: 2.0}})
+    found = steps_past_last(*columns, {(8, 0): 13, (8, 1): 14})
+    assert list(found[8]) == [0, -2]
+    assert list(steps_past_last(*columns, {(8, 0): 11})[8]) == [1]
 
 
 def test_a_thinner_grid_keeps_every_other_load_of_each_instance():

@@ -141,6 +141,13 @@ def test_the_key_depends_on_text_parameters_code_data_lock_file_and_nothing_else
     keys.append(notebooks.run_key(section, values))
     section.path.write_text(section.text + "\n# %%\nfrom assocmem import model\n", encoding="utf-8")
     keys.append(notebooks.run_key(load_section("tiny"), values))
+    reading = section.path.read_text(encoding="utf-8") + '\ntable = read_table("other", "table")\n'
+    section.path.write_text(reading, encoding="utf-8")
+    keys.append(notebooks.run_key(load_section("tiny"), values))
+    (project / "data" / "other" / "table.csv").write_text("2\n", encoding="utf-8")
+    keys.append(notebooks.run_key(load_section("tiny"), values))
+    (project / "data" / "other" / "make.py").write_text("1\n", encoding="utf-8")
+    assert notebooks.run_key(load_section("tiny"), values) == keys[-1]
     monkeypatch.setattr(notebooks.platform, "python_version", lambda: "3.99.0")
     keys.append(notebooks.run_key(load_section("tiny"), values))
     assert len(set(keys)) == len(keys)

@@ -7,6 +7,7 @@ peaks, and the paper reads the transition off the peak (Figure 1).
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -43,10 +44,13 @@ def train(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="cpu"):
     return fit(pairs, CrossEntropy(), ridge=effective_ridge * d**2 / n, tol=tol)
 
 
+@cache
 def predicted_pairs(d):
-    """Number of pairs (not rounded) whose `critical_dimension` is d, for d of at least 2."""
-    require(d >= 2, "d", d, "at least 2")
-    return brentq(lambda n: critical_dimension(n) - d, 2, 1e12, xtol=1e-9)
+    """Number of pairs (not rounded) whose `critical_dimension` is d, for d from 2 to 1e6."""
+    require(2 <= d <= 1e6, "d", d, "in [2, 1e6]")
+    # a key takes between 1/2 and 2 log n of the d^2 numbers
+    low, high = max(2.0, d**2 / (2 * math.log(2 * d**2))), 2.0 * d**2
+    return brentq(lambda n: critical_dimension(n) - d, low, high, xtol=1e-9, rtol=1e-12)
 
 
 def load_grid(d, *, step=0.01):
@@ -183,6 +187,29 @@ def grid_peaks(d, seed, n, nu):
         mine = [rows & (seed == s) for s in np.unique(seed[rows])]
         found[int(dimension)] = np.array([n[m][nu[m].argmax()] for m in mine])
     return found
+
+
+def steps_past_last(d, seed, n, nu, last):
+    """Grid points from the last retrievable load of each instance to the load where its norm is largest.
+
+    Parameters
+    ----------
+    d, seed, n, nu : array, shape (rows,)
+        One row a fit; the loads of an instance in increasing order.
+    last : dict of (int, int) to int
+        Last retrievable number of pairs by dimension and seed.
+
+    Returns
+    -------
+    dict of int to ndarray
+        For each dimension one number for each of its seeds in ``last``; 0 where the peak is at the largest
+        load of the grid that can still be retrieved.
+    """
+    steps = {dimension: [] for dimension, _ in last}
+    for (dimension, s), end in last.items():
+        rows = (d == dimension) & (seed == s)
+        steps[dimension].append(nu[rows].argmax() - np.searchsorted(n[rows], end, side="right") + 1)
+    return {dimension: np.array(x) for dimension, x in steps.items()}
 
 
 def thinned(d, seed, n, keep, offset=0):

@@ -107,13 +107,15 @@ def run_key(section, values):
     """Hash of all that a run depends on, as 64 hexadecimal digits.
 
     The text of the notebook, the parameters, the modules of this package that the notebook reaches by
-    imports, the files under ``data/SECTION/``, the lock file, and the version of Python.
+    imports, the tables under ``data/SECTION/`` and those it reads from other sections, the lock file, and the
+    version of Python.
     """
     root = project_root()
-    data = root / "data" / section.name
     code = [source for header, source in section.cells if "[markdown]" not in header]
     files = {path.name: path for path in [*reachable_modules(*code), root / "constraints.txt"]}
-    files |= {str(path.relative_to(data)): path for path in sorted(data.rglob("*"))}
+    for name in sorted({section.name, *_sections_read(*code)}):
+        tables = sorted((root / "data" / name).rglob("*"))
+        files |= {str(path.relative_to(root)): path for path in tables if path.suffix in (".csv", ".json")}
     digest = hashlib.sha256()
     for part in (section.text, json.dumps(values, sort_keys=True), platform.python_version()):
         digest.update(part.encode() + b"\0")
@@ -121,6 +123,23 @@ def run_key(section, values):
         if path.is_file():
             digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+def _sections_read(*texts):
+    """Sections whose tables are read by ``read_table("SECTION", ...)``."""
+    for text in texts:
+        for node in ast.walk(_tree(text)):
+            named = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "read_table"
+            if named and node.args and isinstance(node.args[0], ast.Constant):
+                yield node.args[0].value
+
+
+def _tree(text):
+    """Syntax tree of a piece of Python; empty for a notebook's magic, or what its execution will refuse."""
+    try:
+        return ast.parse(text)
+    except SyntaxError:
+        return ast.Module(body=[], type_ignores=[])
 
 
 def reachable_modules(*texts):
@@ -137,11 +156,7 @@ def reachable_modules(*texts):
 
 
 def _imported_modules(text):
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:  # a notebook's magic, or a mistake that its execution will tell
-        return
-    for node in ast.walk(tree):
+    for node in ast.walk(_tree(text)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("assocmem"):
             tail = node.module.removeprefix("assocmem").removeprefix(".")
             yield from [tail.split(".")[0]] if tail else [alias.name for alias in node.names]
