@@ -109,6 +109,8 @@ def test_peaks_are_found_for_every_instance():
     )
     found = grid_peaks(*columns)
     assert {d: list(n) for d, n in found.items()} == {8: [11, 10], 9: [13]}
+    with pytest.raises(ValueError, match="nu = 'largest at the last load, d = 8': must be of sweeps"):
+        grid_peaks(*rows_of({(8, 0): {10: 1.0, 12: 5.0}}))
 
 
 def test_steps_are_counted_from_the_last_retrievable_load():
@@ -116,6 +118,8 @@ def test_steps_are_counted_from_the_last_retrievable_load():
     found = steps_past_last(*columns, {(8, 0): 13, (8, 1): 14})
     assert list(found[8]) == [0, -2]
     assert list(steps_past_last(*columns, {(8, 0): 11})[8]) == [1]
+    with pytest.raises(ValueError, match="last = 'd = 9, seed = 0': must be of instances that were trained"):
+        steps_past_last(*columns, {(9, 0): 12})
 
 
 def test_a_thinner_grid_keeps_every_other_load_of_each_instance():

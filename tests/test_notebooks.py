@@ -141,7 +141,10 @@ def test_the_key_depends_on_text_parameters_code_data_lock_file_and_nothing_else
     keys.append(notebooks.run_key(section, values))
     section.path.write_text(section.text + "\n# %%\nfrom assocmem import model\n", encoding="utf-8")
     keys.append(notebooks.run_key(load_section("tiny"), values))
-    reading = section.path.read_text(encoding="utf-8") + '\ntable = read_table("other", "table")\n'
+    reading = (
+        section.path.read_text(encoding="utf-8")
+        + '\ntable = results.read_table(section="other", name="table")\n'
+    )
     section.path.write_text(reading, encoding="utf-8")
     keys.append(notebooks.run_key(load_section("tiny"), values))
     (project / "data" / "other" / "table.csv").write_text("2\n", encoding="utf-8")

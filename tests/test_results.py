@@ -64,6 +64,18 @@ def test_a_table_is_filled_once(project):
     assert text.split() == ["a,b", "1,1", "2,4", "3,9", "7,0.10"]
 
 
+def test_the_record_keeps_the_commits_of_all_rows(project, monkeypatch):
+    for commit in ("aaa", "bbb", "bbb", "ccc"):
+        monkeypatch.setattr("assocmem.results._commit", lambda commit=commit: commit)
+        write_table("tiny", "numbers", [{"a": 1}], "python make.py")
+    record = json.loads((project / "data" / "tiny" / "numbers.json").read_text())
+    assert (record["commit"], record["earlier_commits"]) == ("ccc", ["aaa", "bbb"])
+    write_table("tiny", "numbers", [{"a": 1}], "python other.py")
+    record = json.loads((project / "data" / "tiny" / "numbers.json").read_text())
+    assert record["earlier_commits"] == []
+    assert fill_table("tiny", "numbers", [], square, "python make.py") == 0
+
+
 def test_a_table_is_filled_as_far_as_the_time_goes(project):
     keys = [{"a": a} for a in range(4)]
     assert fill_table("tiny", "numbers", keys, square, "python make.py", most=-1) == 4

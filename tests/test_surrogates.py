@@ -8,7 +8,16 @@ from scipy.optimize import linprog
 from assocmem.feasibility import decide_top1
 from assocmem.kinematics import pooled_moments, retrieval_probability, statistical_dimension
 from assocmem.model import gaussian_pairs
-from assocmem.surrogates import STRUCTURES, _projection_cost, meets_cone, pooled_with_norms, score_directions
+from assocmem.norm_peak import train
+from assocmem.surrogates import (
+    STRUCTURES,
+    _projection_cost,
+    meets_cone,
+    pooled_with_norms,
+    scale_exponent,
+    score_directions,
+    trained,
+)
 
 
 @pytest.mark.parametrize("structure", STRUCTURES, ids=lambda s: s.name)
@@ -64,6 +73,43 @@ def test_independent_directions_follow_the_kinematic_formula():
     share = retrieval_probability(n, d)
     assert found / trials == pytest.approx(share, abs=3.5 * np.sqrt(share * (1 - share) / trials))
     assert abs(retrieval_probability(n, d, shift=0.4) - share) > 4.5 * np.sqrt(share * (1 - share) / trials)
+
+
+@pytest.mark.parametrize("n", [12, 24])
+def test_training_on_shared_directions_is_training_on_pairs(n):
+    pairs = gaussian_pairs(n, 5, seed=3)
+    A = torch.einsum("aj,bi->jiab", pairs.U, pairs.V).reshape(n, n, -1)
+    expected = train(n, 5, seed=3, effective_ridge=1e-4, tol=1e-10).W.flatten()
+    torch.testing.assert_close(trained(A, 1e-4), expected, rtol=1e-4, atol=1e-4 * float(expected.norm()))
+
+
+def test_training_that_does_not_end_is_an_error(monkeypatch):
+    monkeypatch.setattr("assocmem.surrogates.STEPS", 0)
+    with pytest.raises(ArithmeticError, match="no minimum in 0 steps at ridge 0.1"):
+        trained(score_directions(STRUCTURES[0], 4, 2, seed=0), 0.1)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.5, 1.0, -2.0])
+def test_the_exponent_of_a_scale_is_found(p):
+    rng = np.random.default_rng(0)
+    lengths = rng.uniform(0.6, 1.6, 20000)
+    assert scale_exponent(lengths, 3 * lengths**p * rng.standard_normal(20000)) == pytest.approx(p, abs=0.05)
+
+
+def test_a_memory_evens_out_lengths_that_all_keys_share():
+    structures = {s.name: s for s in STRUCTURES}
+
+    def exponent(name, seed):
+        A = score_directions(structures[name], 24, 10, seed)
+        rivals = ~torch.eye(24, dtype=torch.bool)
+        lengths = A.norm(dim=-1) / A.norm(dim=-1).mean(dim=0)
+        return scale_exponent(lengths[rivals].numpy(), (A @ trained(A, 1e-6))[rivals].numpy())
+
+    shared, fresh = (
+        np.mean([exponent(name, seed) for seed in range(4)])
+        for name in ("same targets and keys", "same keys")
+    )
+    assert shared < 0.7 < fresh
 
 
 def test_equal_lengths_cost_what_the_quadrature_says():

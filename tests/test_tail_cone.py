@@ -79,6 +79,15 @@ def test_a_tail_in_the_extremes_of_very_many():
     assert statistical_dimension(1e12, 1000) == pytest.approx(1 / critical_load(1e-9), rel=3e-3)
 
 
+def test_short_tails_of_very_many_pairs():
+    """Where a tail of a few is no different from the best, and the pool is at its largest."""
+    found = [pooled_moments(1e12, k) for k in (1, 2, 5, 10)]
+    means, variances = np.array(found).T
+    assert np.all(np.diff(means) < 3e-4 * means[0])
+    assert means[-1] > 44.8
+    np.testing.assert_allclose(variances, variances[0], rtol=0.02)
+
+
 def test_order_statistics_have_the_moments_of_sorted_samples():
     rng = np.random.default_rng(0)
     upper, lower, top = _order_statistics(40, 12, rng)

@@ -11,7 +11,7 @@ import math
 from assocmem.norm_peak import last_retrievable
 from assocmem.results import fill_table
 
-DESIGN = {8: 30, 10: 24, 12: 20, 16: 16, 20: 12, 28: 8, 40: 6, 56: 1}  # instances at each dimension
+DESIGN = {8: 30, 10: 24, 12: 20, 16: 16, 20: 12, 28: 8, 40: 6, 56: 2}  # instances at each dimension
 
 
 def last(d, seed):

@@ -15,7 +15,11 @@ from assocmem.model import derived_seed
 from assocmem.results import fill_table
 from assocmem.surrogates import STRUCTURES, meets_cone, score_directions
 
-DESIGN = {20: ((6, 7, 8), 400), 30: ((8, 9, 10), 400), 60: ((14, 15, 16), 60)}  # dimensions, instances
+DESIGN = {
+    20: ((6, 7, 8), 400),
+    30: ((8, 9, 10, 11), 400),
+    60: ((14, 15, 16, 17), 60),
+}  # dimensions, instances
 
 
 def possible(n, structure, d, seed):

@@ -13,16 +13,18 @@ from assocmem.feasibility import decide_top1
 from assocmem.model import gaussian_pairs
 from assocmem.results import fill_table
 
-DESIGN = {  # dimensions, instances at each
-    20: (range(6, 10), 1500),
-    30: (range(8, 13), 800),
-    50: (range(12, 17), 500),
-    100: (range(19, 25), 300),
-    200: (range(32, 37), 80),
-    300: (range(41, 46), 100),
-    500: (range(58, 61), 40),
-    1000: (range(88, 91), 16),
-}
+DESIGN = [  # pairs, dimensions, instances at each
+    (20, range(6, 10), 1500),
+    (30, range(8, 13), 800),
+    (50, range(12, 17), 500),
+    (100, range(19, 25), 300),
+    (200, range(32, 37), 80),
+    (300, range(41, 46), 100),
+    (300, range(40, 48), 60),
+    (500, range(58, 61), 40),
+    (1000, range(88, 91), 16),
+    (1000, range(87, 93), 3),
+]
 
 
 def verdict(n, d, seed):
@@ -37,7 +39,7 @@ def main():
     parser.add_argument("--most", type=float, default=math.inf, help="seconds after which to stop")
     keys = [
         {"n": n, "d": d, "seed": seed}
-        for n, (dimensions, count) in DESIGN.items()
+        for n, dimensions, count in DESIGN
         for seed in range(count)
         for d in dimensions
     ]

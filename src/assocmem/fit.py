@@ -76,7 +76,7 @@ ALONG_W = 0.95  # share of the aggregates' mean curvature that is taken off alon
 LONGEST_STEP = 4.0  # in multiples of the metric's step
 LEAVE_NEWTON, LEAVE = 1e-4, 1e-3  # relative decrease still expected when a stage before the last is left
 NEWTON_DIMENSION, STIFF = 40, 1e-4  # up to here the dense Hessian is affordable, and needed
-PATIENCE = 40  # steps of a stage after which cross-entropy gets the dense Hessian
+PATIENCE = 20  # steps of a stage after which cross-entropy gets the dense Hessian
 EASY = 0.004  # share of the ridge in the objective below which a problem is not stiff
 PROBE = 60  # steps in which a problem that looks easy has to be solved
 CHECKPOINT_SECONDS = 30
@@ -244,7 +244,7 @@ class _Run:
             return
         self.saved = time.monotonic()
         state = {"problem": self.problem, "W": self.latest, "stages": len(self.stages_left)}
-        state |= {"passes": self.passes, "trace": self.trace}
+        state |= {"passes": self.passes, "trace": self.trace, "hard": self.hard}
         partial = self.checkpoint.with_name(f".{self.checkpoint.name}.part")
         torch.save(state, partial)
         partial.replace(self.checkpoint)
@@ -259,7 +259,7 @@ class _Run:
         except Exception as error:
             raise ValueError(f"checkpoint = {self.checkpoint}: not a checkpoint of a fit ({error})") from None
         require(same, "checkpoint", str(self.checkpoint), "of the same pairs, loss and ridge")
-        self.passes, self.trace = state["passes"], state["trace"]
+        self.passes, self.trace, self.hard = state["passes"], state["trace"], state.get("hard", False)
         return state["W"], stages[-max(1, min(state["stages"], len(stages))) :]
 
 

@@ -49,7 +49,7 @@ def predicted_pairs(d):
     """Number of pairs (not rounded) whose `critical_dimension` is d, for d from 2 to 1e6."""
     require(2 <= d <= 1e6, "d", d, "in [2, 1e6]")
     # a key takes between 1/2 and 2 log n of the d^2 numbers
-    low, high = max(2.0, d**2 / (2 * math.log(2 * d**2))), 2.0 * d**2
+    low, high = max(2.0, d**2 / (2 * math.log(2 * d**2))), min(2.0 * d**2, 1e12)
     return brentq(lambda n: critical_dimension(n) - d, low, high, xtol=1e-9, rtol=1e-12)
 
 
@@ -180,12 +180,19 @@ def grid_peaks(d, seed, n, nu):
     -------
     dict of int to ndarray
         For each dimension, one number of pairs for each seed.
+
+    Raises
+    ------
+    ValueError
+        For an instance whose largest norm is at the last load, which is not a peak.
     """
     found = {}
     for dimension in np.unique(d):
         rows = d == dimension
         mine = [rows & (seed == s) for s in np.unique(seed[rows])]
         found[int(dimension)] = np.array([n[m][nu[m].argmax()] for m in mine])
+        ended = any(nu[m][n[m].argmax()] == nu[m].max() for m in mine)
+        require(not ended, "nu", f"largest at the last load, d = {dimension:g}", "of sweeps that pass a peak")
     return found
 
 
@@ -204,10 +211,16 @@ def steps_past_last(d, seed, n, nu, last):
     dict of int to ndarray
         For each dimension one number for each of its seeds in ``last``; 0 where the peak is at the largest
         load of the grid that can still be retrieved.
+
+    Raises
+    ------
+    ValueError
+        For an instance of ``last`` without a fit.
     """
     steps = {dimension: [] for dimension, _ in last}
     for (dimension, s), end in last.items():
         rows = (d == dimension) & (seed == s)
+        require(bool(rows.any()), "last", f"d = {dimension}, seed = {s}", "of instances that were trained")
         steps[dimension].append(nu[rows].argmax() - np.searchsorted(n[rows], end, side="right") + 1)
     return {dimension: np.array(x) for dimension, x in steps.items()}
 

@@ -126,12 +126,13 @@ def run_key(section, values):
 
 
 def _sections_read(*texts):
-    """Sections whose tables are read by ``read_table("SECTION", ...)``."""
+    """Sections whose tables are read by ``read_table("SECTION", ...)``, however it is called."""
     for text in texts:
         for node in ast.walk(_tree(text)):
-            named = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "read_table"
-            if named and node.args and isinstance(node.args[0], ast.Constant):
-                yield node.args[0].value
+            if not isinstance(node, ast.Call) or "read_table" not in ast.unparse(node.func):
+                continue
+            named = [*node.args[:1], *(key.value for key in node.keywords if key.arg == "section")]
+            yield from (first.value for first in named if isinstance(first, ast.Constant))
 
 
 def _tree(text):

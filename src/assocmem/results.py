@@ -60,10 +60,12 @@ def write_table(section, name, rows, made_by):
     rows : list of dict
         Entries of one row by column.
     made_by : str
-        The command that makes the table.
+        The command that makes the table. Where it has made the rows that are there, the record keeps the
+        commits of those.
     """
     path, columns = _path(section, name), list(rows[0])
     record = {"made_by": made_by, "columns": columns, "rows": len(rows), **provenance()}
+    record["earlier_commits"] = _earlier_commits(path.with_suffix(".json"), record)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.part")
     with open(partial, "w", newline="", encoding="utf-8") as file:
@@ -97,6 +99,8 @@ def fill_table(section, name, keys, compute, made_by, *, most=math.inf):
     int
         Rows still missing.
     """
+    if not keys:
+        return 0
     rows, written, started = _known_rows(section, name, list(keys[0])), time.monotonic(), time.monotonic()
     missing = [key for key in keys if tuple(key.values()) not in rows]
     left, store = len(missing), lambda: write_table(section, name, [rows[k] for k in sorted(rows)], made_by)
@@ -149,6 +153,17 @@ def provenance():
         "machine": f"{platform.machine()}, {cores()} cores",
         "date": date.today().isoformat(),
     }
+
+
+def _earlier_commits(path, record):
+    """Commits at which the same command has written the same table before."""
+    if not path.exists():
+        return []
+    known = json.loads(path.read_text(encoding="utf-8"))
+    if known["made_by"] != record["made_by"]:
+        return []
+    commits = {*known.get("earlier_commits", []), known["commit"]} - {record["commit"], None}
+    return sorted(commits)
 
 
 def _known_rows(section, name, names):

@@ -1,9 +1,20 @@
-"""The ridgeless limit of tail-average learning: the closed-form critical load (Definition 4)."""
+"""The ridgeless limit of tail-average learning: the critical load, and the laws on both sides of it.
+
+Below the critical load (Definition 4) the loss vanishes with the ridge while the norm diverges, and scores
+over the norm have explicit laws (Proposition ``sat_profiles``). Above, there is a saddle point without a
+ridge (Proposition ``unsat_profiles``).
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
 
+from assocmem.laws import Law
 from assocmem.limits import require
+from assocmem.scalar_theory import ScalarSolution, saddle_point
+
+LOADS, FRACTIONS, BETAS = (1e-6, 1e6), (1e-12, 1 - 1e-9), (1e-3, 1e6)
 
 
 def tail_mean(r):
@@ -53,3 +64,157 @@ def critical_load(r):
     kappa = tail_mean(r)
     density = np.exp(-(kappa**2) / 2) / np.sqrt(2 * np.pi)
     return 1 / ((1 + kappa**2) * special.ndtr(kappa) + kappa * density)
+
+
+def sat_edge(load):
+    """Smallest normalised signal below the critical load, ``rho_alpha`` (eq. ``rho_alpha_equation``).
+
+    Solves ``E (rho - G)_+^2 = 1 / load``, whatever r; at the critical load of r it equals ``tail_mean(r)``.
+
+    Parameters
+    ----------
+    load : array_like
+        In [1e-6, 1e6].
+
+    Returns
+    -------
+    ndarray or float
+        Decreasing in the load; 0 at a load of 2.
+
+    Raises
+    ------
+    ValueError
+        For a load out of range.
+    """
+    load = np.asarray(load, dtype=float)
+    require(bool(np.all((load >= LOADS[0]) & (load <= LOADS[1]))), "load", load.tolist(), "in [1e-06, 1e+06]")
+    # Newton's method for log E (rho - G)_+^2, which is concave: monotone from the left
+    rho = np.full(load.shape, -6.0)
+    for _ in range(100):
+        first, second = _hinge_moments(rho)
+        step = -np.log(load * second) * second / (2 * first)
+        rho = rho + step
+        if np.all(np.abs(step) <= 1e-15 * np.maximum(1, np.abs(rho))):
+            break
+    return rho[()]
+
+
+def _hinge_moments(rho):
+    """First and second moment of ``(rho - G)_+``."""
+    density, share = np.exp(-(rho**2) / 2) / np.sqrt(2 * np.pi), special.ndtr(rho)
+    first = density + rho * share
+    return first, share + rho * first
+
+
+@dataclass(frozen=True)
+class SatLaws:
+    """Laws below the critical load as the ridge vanishes, scores and margins divided by the norm scale.
+
+    Attributes
+    ----------
+    load, r : float
+    rho : float
+        The edge; a share ``Phi(rho)`` of keys sits exactly there.
+    kappa : float
+        Tail average of the competitors, over the norm scale.
+    """
+
+    load: float
+    r: float
+    rho: float
+    kappa: float
+
+    @property
+    def signal(self):
+        """Law of ``max(G, rho)`` (eq. ``sat_score_profile_statement``)."""
+        return self._shifted(0.0)
+
+    @property
+    def margin(self):
+        """Law of ``max(G, rho) - kappa`` (eq. ``sat_margin_profile``)."""
+        return self._shifted(self.kappa)
+
+    @property
+    def percentile(self):
+        """Law of the share of competitors below the signal (eq. ``sat_percentile_cdf``)."""
+        edge = special.ndtr(self.rho)
+        return Law(
+            lambda w: np.where(np.asarray(w) < edge, 0.0, np.minimum(w, 1.0)),
+            lambda w: np.where((np.asarray(w) > edge) & (np.asarray(w) < 1), 1.0, 0.0),
+            lambda p: np.maximum(p, edge),
+            ((float(edge), float(edge)),),
+        )
+
+    def _shifted(self, by):
+        edge = self.rho - by
+
+        def pdf(t):
+            t = np.asarray(t, dtype=float)
+            return np.where(t > edge, np.exp(-((t + by) ** 2) / 2) / np.sqrt(2 * np.pi), 0.0)
+
+        return Law(
+            lambda t: np.where(np.asarray(t) < edge, 0.0, special.ndtr(np.asarray(t) + by)),
+            pdf,
+            lambda p: np.maximum(special.ndtri(p), self.rho) - by,
+            ((float(edge), float(special.ndtr(self.rho))),),
+        )
+
+
+def sat_laws(load, r):
+    """Laws of a memory below the critical load, ridge to zero (Proposition ``sat_profiles``).
+
+    Parameters
+    ----------
+    load : float
+        In [1e-6, ``critical_load(r)``).
+    r : float
+        Tail fraction in [1e-12, 1 - 1e-9].
+
+    Returns
+    -------
+    SatLaws
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range, or a load that is not below the critical one.
+    """
+    critical = _critical(r)
+    allowed = f"at least 1e-06 and below the critical load {critical:.6g} of r = {r:g}"
+    require(LOADS[0] <= load < critical, "load", load, allowed)
+    return SatLaws(float(load), float(r), float(sat_edge(load)), float(tail_mean(r)))
+
+
+def solve_unsat(load, r, beta):
+    """The saddle point at ridge zero, above the critical load (Proposition ``unsat_profiles``).
+
+    Parameters
+    ----------
+    load : float
+        Above ``critical_load(r)``, at most 1e6.
+    r : float
+        Tail fraction in [1e-12, 1 - 1e-9].
+    beta : float
+        In [1e-3, 1e6].
+
+    Returns
+    -------
+    ScalarSolution
+        With ``ridge`` 0; its laws are those of the proposition.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range, or a load that is not above the critical one.
+    """
+    critical = _critical(r)
+    require(BETAS[0] <= beta <= BETAS[1], "beta", beta, "in [0.001, 1e+06]")
+    allowed = f"above the critical load {critical:.6g} of r = {r:g} and at most 1e+06"
+    require(critical < load <= LOADS[1], "load", load, allowed)
+    point = saddle_point(float(load), float(r), float(beta), 0.0)
+    return ScalarSolution(float(load), float(r), float(beta), 0.0, *point)
+
+
+def _critical(r):
+    require(FRACTIONS[0] <= r <= FRACTIONS[1], "r", r, "in [1e-12, 1 - 1e-9]")
+    return float(critical_load(r))

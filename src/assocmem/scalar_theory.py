@@ -40,7 +40,7 @@ class ScalarSolution:
     objective : float
         Limit of the mean loss with the ridge; the value of the potential.
     residual : float
-        Largest relative error in the two saddle-point equations.
+        Largest error in the two saddle-point equations, relative to their terms.
     converged : bool
         Whether the residual is at most 1e-9.
     """
@@ -148,7 +148,7 @@ def solve_scalar(load, r, *, beta, ridge):
         ok = np.issubdtype(values.dtype, np.number) and bool(np.all((values >= low) & (values <= high)))
         require(ok, name, values.tolist(), f"in [{low:g}, {high:g}]")
     points = [
-        _solve(*(float(v) for v in point))
+        saddle_point(*(float(v) for v in point))
         for point in zip(*(a.flat for a in parameters.values()), strict=True)
     ]
     shape = parameters["load"].shape
@@ -202,9 +202,9 @@ def scalar_tail_average(nu, r, beta):
     low, high = -np.inf, np.inf
     for _ in range(200):
         Z, w = _threshold_nodes(s, m)
-        q = special.expit(s * Z - m)
-        curvature = np.dot(w, q * special.expit(m - s * Z))
-        miss = np.dot(w, q) - r
+        q, rest = special.expit(s * Z - m), special.expit(m - s * Z)
+        curvature = np.dot(w, q * rest)
+        miss = np.dot(w, q) - r if r < 0.5 else (1 - r) - np.dot(w, rest)  # of the smaller share, all digits
         low, high = (m, high) if miss > 0 else (low, m)
         following = m + miss / curvature
         if not low <= following <= high:
@@ -215,7 +215,10 @@ def scalar_tail_average(nu, r, beta):
         if moved <= 1e-9 * max(1.0, abs(m)):  # the next step would be its square
             break
     Z, w = _threshold_nodes(s, m)
-    c = (m + np.dot(w, np.logaddexp(0, s * Z - m)) / r) / beta
+    if r < 0.5:
+        c = (m + np.dot(w, np.logaddexp(0, s * Z - m)) / r) / beta
+    else:  # the same, without the difference of large numbers that it is for r near 1
+        c = (np.dot(w, np.logaddexp(0, m - s * Z)) - m * (1 - r)) / (r * beta)
     bend = np.dot(w, special.expit(s * Z - m) * special.expit(m - s * Z))
     return c, m / beta, s * bend / r
 
@@ -259,8 +262,11 @@ def dual_potential(nu, solution):
 # --- the saddle point --------------------------------------------------------------------------------------
 
 
-def _solve(load, r, beta, ridge):
-    """One point: nu, chi, c, mu, loss, objective, residual, converged."""
+def saddle_point(load, r, beta, ridge):
+    """One point, unchecked: nu, chi, c, mu, loss, objective, residual, converged.
+
+    The ridge may be zero above the critical load, where there is a saddle point without it.
+    """
     chi = 1.0
 
     def slope(log_nu):
@@ -289,7 +295,8 @@ def _solve(load, r, beta, ridge):
     A = channel.A
     B = A * special.expit(channel.y)
     omega = channel.mean(A) * c_slope / nu
-    variance = nu**2 * (ridge + omega) / channel.mean(A * (c + channel.y)) - 1
+    score = channel.mean(A * (c + channel.y))
+    variance = (nu**2 * (ridge + omega) - score) / channel.mean(A * np.abs(c + channel.y))
     response = load * (chi * (ridge + omega) + channel.mean(chi * B / (1 + chi * B))) - 1
     residual = float(max(abs(variance), abs(response)))
     return nu, chi, c, mu, loss, loss + 0.5 * ridge * nu**2, residual, residual <= 1e-9

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.optimize import linprog
+from scipy.optimize import brentq, linprog
 
 from assocmem.limits import require_integer
 
 STEPS, SHORTEST, LEAP, LONGEST, CANCELLED = 60, 1e-9, 30.0, 64.0, 1e-10
+SETTLED = 1e-8  # decrease still promised, relative to the ridge's share, at which a minimum is reached
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Structure:
     ----------
     name : str
     product : bool
-        Whether they are products of two vectors, or all entries independent (the others then mean nothing).
+        Whether they are products of two vectors, or all entries independent, where nothing is shared.
     same_targets, same_keys : bool
         Whether u_j is the same for every key, and v_i for every target.
     unit : bool
@@ -102,18 +103,14 @@ def meets_cone(A):
     bool or None
         None where the linear program fails as well.
     """
-    n, _, D = A.shape
-    F = (A - A.diagonal(dim1=0, dim2=1).T).transpose(0, 1).reshape(n * n, D)  # zero rows at the signals
+    (n, _, D), F = A.shape, _comparisons(A)
     signal, w = torch.eye(n, dtype=torch.bool), A.new_zeros(D)
     scale = float(F.norm()) / n
-    for step in range(STEPS):
+    for _ in range(STEPS):
         s = (F @ w).reshape(n, n)
-        if step and bool((s.masked_fill(signal, -math.inf) < 0).all()):
+        if bool((s.masked_fill(signal, -math.inf) < 0).all()):
             return True
-        p = s.softmax(dim=1)
-        weighted = F * p.reshape(-1, 1)
-        means = weighted.reshape(n, n, D).sum(dim=1)
-        slope, H = means.sum(dim=0), F.T @ weighted - means.T @ means
+        p, slope, H = _derivatives(F, s)
         H.diagonal().add_(float(slope.norm()) / (LEAP * max(float(w.norm()), math.sqrt(D))))
         L, failed = torch.linalg.cholesky_ex(H)
         if int(failed):
@@ -125,7 +122,7 @@ def meets_cone(A):
             rest = F.T @ weights.reshape(-1)
             if float(rest.norm()) < CANCELLED * scale * float(weights.sum()):
                 return False
-        length = _step_length(s, t, float(slope @ move))
+        length = _step_length(s, t, w, move, 0.0, float(slope @ move))
         if not length:
             break
         w = w - length * move
@@ -138,9 +135,89 @@ def meets_cone(A):
     return None
 
 
-def _step_length(s, t, decrease):
-    """A step that lowers the summed cross-entropy of scores ``s - step * t``; 0 if there is none."""
-    value = lambda step: float((s - step * t).logsumexp(dim=1).sum())  # noqa: E731
+def trained(A, ridge):
+    """Minimiser of the summed cross-entropy of scores ``A w`` and ``ridge / 2 |w|^2``, by Newton's method.
+
+    Parameters
+    ----------
+    A : Tensor, shape (n, n, D)
+    ridge : float
+        Positive.
+
+    Returns
+    -------
+    Tensor, shape (D,)
+
+    Raises
+    ------
+    ArithmeticError
+        If the gradient does not get small.
+    """
+    (n, _, D), F = A.shape, _comparisons(A)
+    w, stage = A.new_zeros(D), max(ridge, 1.0)
+    for _ in range(40 * STEPS):
+        s = (F @ w).reshape(n, n)
+        _, slope, H = _derivatives(F, s)
+        slope = slope + stage * w
+        H.diagonal().add_(stage)
+        move = torch.cholesky_solve(slope[:, None], torch.linalg.cholesky(H))[:, 0]
+        if float(slope @ move) < SETTLED * stage * float(w @ w):
+            if stage == ridge:
+                return w
+            stage = max(ridge, stage / 10)
+            continue
+        t = (F @ move).reshape(n, n)
+        w = w - _step_length(s, t, w, move, stage, float(slope @ move)) * move
+    raise ArithmeticError(f"no minimum in {40 * STEPS} steps at ridge {ridge:g}")
+
+
+def scale_exponent(lengths, scores):
+    """Exponent p with which the size of scores grows with lengths: scores of variance ``C lengths^(2 p)``.
+
+    Parameters
+    ----------
+    lengths, scores : ndarray, shape (m,)
+        Positive, and real.
+
+    Returns
+    -------
+    float
+        By maximum likelihood of normal scores.
+    """
+    x, squares = np.log(lengths), scores**2
+    x = x - x.mean()
+
+    def miss(p):
+        weights = squares * np.exp(-2 * p * x)
+        return (x * weights).sum() / weights.sum()  # zero where all have one variance after scaling
+
+    return brentq(miss, -20, 20)
+
+
+def _comparisons(A):
+    """Scores of competitors less the signal, as rows (key by key); zero rows at the signals."""
+    n, _, D = A.shape
+    return (A - A.diagonal(dim1=0, dim2=1).T).transpose(0, 1).reshape(n * n, D)
+
+
+def _derivatives(F, s):
+    """Weights, gradient and Hessian of the summed cross-entropy."""
+    p = s.softmax(dim=1)
+    weighted = F * p.reshape(-1, 1)
+    means = weighted.reshape(*s.shape, -1).sum(dim=1)
+    return p, means.sum(dim=0), F.T @ weighted - means.T @ means
+
+
+def _step_length(s, t, w, move, ridge, decrease):
+    """A step from w along ``-move`` that lowers the objective by part of what a full one promises, or 0.
+
+    Scores change by ``-t``.
+    """
+
+    def value(step):
+        moved = w - step * move
+        return float((s - step * t).logsumexp(dim=1).sum()) + 0.5 * ridge * float(moved @ moved)
+
     before, step = value(0.0), 1.0
     while not value(step) < before - 1e-4 * step * decrease:
         step /= 2

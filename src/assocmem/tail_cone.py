@@ -66,7 +66,7 @@ def _order_statistics(m, k, rng):
     top : ndarray, shape (points,)
     """
     above = int(k - 1 if k - 1 <= WINDOW + NORMAL else WINDOW)
-    below = int(min(WINDOW if k > 1 else 2 * WINDOW, m - k))
+    below = int(min(max(WINDOW, 2 * WINDOW - above), m - k))
     u = stats.qmc.Sobol(above + below + 3, rng=rng).random(POINTS)
     u = np.clip(u, 1e-15, 1 - 1e-15)
     waits = special.gammaincinv([k, m - k + 1], u[:, :2])  # of a Poisson process, until rank k and after it
