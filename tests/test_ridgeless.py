@@ -95,7 +95,7 @@ def test_laws_below_are_the_limit_of_a_small_ridge():
     assert far[0] > 2 * far[1] > 4 * far[2]
     assert far[2] < 0.04
     np.testing.assert_allclose(small.percentile.quantile(p), laws.percentile.quantile(p), atol=3e-3)
-    assert small.c / small.nu == pytest.approx(laws.kappa, rel=1e-5)
+    assert small.c / small.nu == pytest.approx(laws.kappa, rel=2e-4)
 
 
 @pytest.mark.parametrize(("load", "r", "beta"), [(0.4, 0.15, 30.0), (0.6, 0.3, 3.0), (3.0, 0.9, 0.3)])

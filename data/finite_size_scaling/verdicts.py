@@ -22,7 +22,7 @@ DESIGN = [  # pairs, dimensions, instances at each
     (300, range(41, 46), 100),
     (300, range(40, 48), 60),
     (500, range(58, 61), 40),
-    (1000, range(88, 91), 16),
+    (1000, range(88, 91), 9),
     (1000, range(87, 93), 3),
 ]
 
