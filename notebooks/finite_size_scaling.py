@@ -417,7 +417,7 @@ Table(
 )
 
 # %% [markdown]
-# The last row is the experiment as one would do it once: one instance at each dimension.
+# The last row but one is the experiment as one would do it once: one instance at each dimension.
 # Its slope scatters by some tenths, so that the paper's $-2.97$ is well within what it gives, and so are $-2.6$ and $-3.3$; the second decimal needs many more instances, or much larger ones, whose peaks are relatively narrower.
 # A coarser grid moves the slope as well, since at the small end its steps are wider than the transition.
 # With all instances the slope is $-3$ to a tenth, and so is that of the kinematic values, which are known to bend: what the figure supports is a slope near $-3$ at these sizes, and not that it has converged.
@@ -426,7 +426,7 @@ Table(
 #
 # A peak is a proxy.
 # Verdicts with proofs say where the transition is: half of the instances at $d_{\mathrm c}$ have a retrieving memory, and half a certificate that there is none.
-# The stored table holds some thousands; more are decided here.
+# The stored table holds fifteen thousand; more are decided here.
 
 
 # %%
@@ -524,7 +524,7 @@ Table(
 # Two things stand out.
 # The transition has the shape that the surrogate predicts, and is about a sixth narrower.
 # And it lies *below* the kinematic value, by 0.10 in $d^2/n$ at $n = 20$, 0.2 between 200 and 500, and $0.13 \pm 0.03$ at 1000: real directions are easier to serve than independent ones, at every size by several standard errors.
-# The two-term formula lies a few hundredths above every certified point, closer than the calculation it comes from.
+# The two-term formula lies a few hundredths above the stored points, closer than the calculation it comes from.
 # That is a coincidence of two small numbers, the shift and the last column of the expansion, of which the second changes sign near $n = 12{,}000$.
 #
 # ## Does the norm peak at the transition?
