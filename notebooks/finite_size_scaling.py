@@ -383,7 +383,7 @@ figure
 
 # %%
 rng = np.random.default_rng([seed, 2])
-single = norm_peak.single_slopes(peaks, rng)
+single = norm_peak.single_slopes(peaks, rng, min(draws, 1000))
 coarse = [
     norm_peak.mean_line(
         norm_peak.grid_peaks(*norms[norm_peak.thinned(*norms.T[:3], 4, offset)].T)
