@@ -294,7 +294,7 @@ Table(
 # and $M$ becomes the number of competitors strictly between them, or one if there are none and the signal is too low.
 # As the signal falls the levels part and pass one competitor after the other, so the signal can be integrated out exactly; the order statistics around the $k$-th are simulated with a low-discrepancy sequence, to four digits.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tails", "caption": "Where half of all instances should be solvable, d²/n, when signals need only beat the average of a fraction r of their competitors (dots, one colour for each n; leftmost, k = 1). Line: the limit of many pairs at fixed r, the inverse of the critical load. One formula covers both halves of the paper."}, "image": {"alt": "A falling curve from 34 at tiny fractions to one half at all competitors; dots of each size lie on it on the right, fall behind where the tail is a few dozen competitors, and level off where it is one."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-fractions", "caption": "Where half of all instances should be solvable, d²/n, when signals need only beat the average of a fraction r of their competitors (dots, one colour for each n; leftmost, k = 1). Line: the limit of many pairs at fixed r, the inverse of the critical load. One formula covers both halves of the paper."}, "image": {"alt": "A falling curve from 34 at tiny fractions to one half at all competitors; dots of each size lie on it on the right, fall behind where the tail is a few dozen competitors, and level off where it is one."}}
 figure, ax = panels(height=3.2)
 for n, color in zip(tail_sizes, PALETTE * 9, strict=False):
     ks = np.unique(np.geomspace(1, n - 1, 7).round().astype(int))
