@@ -12,9 +12,9 @@ from scipy import special
 
 from assocmem.laws import Law
 from assocmem.limits import require
-from assocmem.scalar_theory import ScalarSolution, saddle_point
+from assocmem.scalar_theory import RANGES, ScalarSolution, saddle_point
 
-LOADS, FRACTIONS, BETAS = (1e-6, 1e6), (1e-12, 1 - 1e-9), (1e-3, 1e6)
+LOADS, FRACTIONS, BETAS = RANGES["load"], (1e-12, 1 - 1e-9), RANGES["beta"]
 
 
 def tail_mean(r):
@@ -61,9 +61,8 @@ def critical_load(r):
     ValueError
         For a fraction outside (0, 1].
     """
-    kappa = tail_mean(r)
-    density = np.exp(-(kappa**2) / 2) / np.sqrt(2 * np.pi)
-    return 1 / ((1 + kappa**2) * special.ndtr(kappa) + kappa * density)
+    _, second = _hinge_moments(tail_mean(r))
+    return 1 / second
 
 
 def sat_edge(load):
