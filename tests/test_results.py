@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from assocmem.results import fill_table, read_table, tally, write_table
+from assocmem.results import fill_command, fill_table, read_table, tally, write_table
 
 
 def test_a_table_comes_back_by_columns(project):
@@ -106,6 +106,17 @@ def test_a_foreign_table_is_not_added_to(project):
     with pytest.raises(ValueError, match="name = 'numbers': must be a table that its record describes"):
         fill_table("tiny", "numbers", [{"a": 2}], square, "python make.py")
     assert table.read_bytes() == before
+
+
+def test_a_script_fills_its_table_for_as_long_as_it_is_told(project, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["numbers.py", "--most", "-1"])
+    fill_command("tiny", "numbers", [{"a": 2}], square)
+    assert not (project / "data" / "tiny").exists()
+    monkeypatch.setattr("sys.argv", ["numbers.py"])
+    fill_command("tiny", "numbers", [{"a": 2}], square)
+    np.testing.assert_array_equal(read_table("tiny", "numbers")["b"], [4])
+    record = json.loads((project / "data" / "tiny" / "numbers.json").read_text())
+    assert record["made_by"] == "python data/tiny/numbers.py"
 
 
 def test_outcomes_are_counted_by_size_and_dimension():

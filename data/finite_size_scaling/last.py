@@ -5,13 +5,8 @@
 One row an instance of ``peaks.csv``, `assocmem.norm_peak.last_retrievable(d, seed=seed)`.
 """
 
-import argparse
-import math
-
 from assocmem.norm_peak import last_retrievable
-from assocmem.results import fill_table
-
-DESIGN = {8: 30, 10: 24, 12: 20, 16: 16, 20: 12, 28: 8, 40: 6, 56: 2}  # instances at each dimension
+from assocmem.results import fill_command, read_table
 
 
 def last(d, seed):
@@ -20,11 +15,10 @@ def last(d, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--most", type=float, default=math.inf, help="seconds after which to stop")
-    keys = [{"d": d, "seed": seed} for d, count in DESIGN.items() for seed in range(count)]
-    made_by = "python data/finite_size_scaling/last.py"
-    fill_table("finite_size_scaling", "last", keys, last, made_by, most=parser.parse_args().most)
+    trained = read_table("finite_size_scaling", "peaks")
+    instances = sorted(set(zip(trained["d"], trained["seed"], strict=True)))
+    keys = [{"d": int(d), "seed": int(seed)} for d, seed in instances]
+    fill_command("finite_size_scaling", "last", keys, last)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,8 @@
 One row a fit, `assocmem.norm_peak.train(n, d, seed=seed)`. Rows that are there already are kept.
 """
 
-import argparse
-import math
-
 from assocmem.norm_peak import load_grid, train
-from assocmem.results import fill_table
+from assocmem.results import fill_command
 
 DESIGN = {8: 30, 10: 24, 12: 20, 16: 16, 20: 12, 28: 8, 40: 6, 56: 2}  # instances at each dimension
 STEP = {56: 0.02}  # spacing of the grid of loads where it is not 0.01
@@ -22,16 +19,13 @@ def norm(n, d, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--most", type=float, default=math.inf, help="seconds after which to stop")
     keys = [
         {"d": d, "seed": seed, "n": n}
         for d, count in DESIGN.items()
         for seed in range(count)
         for n in load_grid(d, step=STEP.get(d, 0.01))
     ]
-    made_by = "python data/finite_size_scaling/peaks.py"
-    fill_table("finite_size_scaling", "peaks", keys, norm, made_by, most=parser.parse_args().most)
+    fill_command("finite_size_scaling", "peaks", keys, norm)
 
 
 if __name__ == "__main__":

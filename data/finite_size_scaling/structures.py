@@ -6,13 +6,10 @@ One row an instance: whether score directions of a structure, an entry of `assoc
 its place there, have a solution. Rows that are there already are kept.
 """
 
-import argparse
-import math
-
 import torch
 
 from assocmem.model import derived_seed
-from assocmem.results import fill_table
+from assocmem.results import fill_command
 from assocmem.surrogates import STRUCTURES, meets_cone, score_directions
 
 DESIGN = {
@@ -30,8 +27,6 @@ def possible(n, structure, d, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--most", type=float, default=math.inf, help="seconds after which to stop")
     keys = [
         {"n": n, "structure": structure, "d": d, "seed": seed}
         for n, (dimensions, count) in DESIGN.items()
@@ -40,8 +35,7 @@ def main():
         for d in dimensions
     ]
     torch.set_num_threads(1)  # small problems; beside another script
-    made_by = "python data/finite_size_scaling/structures.py"
-    fill_table("finite_size_scaling", "structures", keys, possible, made_by, most=parser.parse_args().most)
+    fill_command("finite_size_scaling", "structures", keys, possible)
 
 
 if __name__ == "__main__":

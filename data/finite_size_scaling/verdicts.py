@@ -6,12 +6,9 @@ One row an instance, ``gaussian_pairs(n, d, seed=seed)``: whether some memory re
 steps that took, and the margin of the last memory tried. Rows that are there already are kept.
 """
 
-import argparse
-import math
-
 from assocmem.feasibility import decide_top1
 from assocmem.model import gaussian_pairs
-from assocmem.results import fill_table
+from assocmem.results import fill_command
 
 DESIGN = [  # pairs, dimensions, instances at each
     (20, range(6, 10), 1500),
@@ -35,16 +32,13 @@ def verdict(n, d, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--most", type=float, default=math.inf, help="seconds after which to stop")
     keys = [
         {"n": n, "d": d, "seed": seed}
         for n, dimensions, count in DESIGN
         for seed in range(count)
         for d in dimensions
     ]
-    made_by = "python data/finite_size_scaling/verdicts.py"
-    fill_table("finite_size_scaling", "verdicts", keys, verdict, made_by, most=parser.parse_args().most)
+    fill_command("finite_size_scaling", "verdicts", keys, verdict)
 
 
 if __name__ == "__main__":

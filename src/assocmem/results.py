@@ -4,6 +4,7 @@ A table is a CSV file ``data/SECTION/NAME.csv``, its record ``NAME.json``. Nobod
 other.
 """
 
+import argparse
 import csv
 import json
 import math
@@ -39,14 +40,7 @@ def read_table(section, name):
     ValueError
         If the table or its record is missing, or the record is of other columns or another number of rows.
     """
-    path = _path(section, name)
-    record = path.with_suffix(".json")
-    require(path.exists() and record.exists(), "name", name, f"a table with a record in data/{section}")
-    with open(path, newline="", encoding="utf-8") as file:
-        head, *rows = csv.reader(file)
-    known = json.loads(record.read_text(encoding="utf-8"))
-    same = known["columns"] == head and known["rows"] == len(rows)
-    require(same, "name", name, "a table that its record describes")
+    head, rows = _described_rows(section, name)
     values = np.array([[float(x) if x else np.nan for x in row] for row in rows])
     return dict(zip(head, values.T, strict=True))
 
@@ -121,6 +115,17 @@ def fill_table(section, name, keys, compute, made_by, *, most=math.inf):
     return left
 
 
+def fill_command(section, name, keys, compute):
+    """What the script ``data/SECTION/NAME.py`` does: `fill_table`, with ``--most SECONDS`` as its one option.
+
+    Parameters as in `fill_table`.
+    """
+    parser = argparse.ArgumentParser(description=f"Computes the rows that data/{section}/{name}.csv lacks.")
+    parser.add_argument("--most", type=float, default=math.inf, help="seconds after which to stop")
+    made_by = f"python data/{section}/{name}.py"
+    fill_table(section, name, keys, compute, made_by, most=parser.parse_args().most)
+
+
 def tally(n, d, feasible):
     """Outcomes of many instances, counted.
 
@@ -166,13 +171,26 @@ def _earlier_commits(path, record):
     return sorted(commits)
 
 
+def _described_rows(section, name):
+    """Heads and rows of a table as they stand there; refuses one that is not what its record says."""
+    path = _path(section, name)
+    record = path.with_suffix(".json")
+    require(path.exists() and record.exists(), "name", name, f"a table with a record in data/{section}")
+    with open(path, newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    known = json.loads(record.read_text(encoding="utf-8"))
+    same = known["columns"] == head and known["rows"] == len(rows)
+    require(same, "name", name, "a table that its record describes")
+    return head, rows
+
+
 def _known_rows(section, name, names):
     """The rows that a table holds, as they stand there, by the whole numbers in the columns ``names``."""
     if not _path(section, name).exists():
         return {}
-    read_table(section, name)  # refuses a table that is not what its record says
-    with open(_path(section, name), newline="", encoding="utf-8") as file:
-        return {tuple(int(row[column]) for column in names): row for row in csv.DictReader(file)}
+    head, rows = _described_rows(section, name)
+    rows = [dict(zip(head, row, strict=True)) for row in rows]
+    return {tuple(int(row[column]) for column in names): row for row in rows}
 
 
 def _commit():
