@@ -130,6 +130,11 @@ def require_device(device):
     )
 
 
+def best_device():
+    """``cuda`` where torch has a GPU, else ``cpu``."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
 def dimension_at_ratio(n, ratio):
     """Dimension d for which ``d^2 / (n log n)`` is closest to ``ratio`` (at least 1).
 

@@ -115,15 +115,24 @@ def fill_table(section, name, keys, compute, made_by, *, most=math.inf):
     return left
 
 
-def fill_command(section, name, keys, compute):
-    """What the script ``data/SECTION/NAME.py`` does: `fill_table`, with ``--most SECONDS`` as its one option.
+def fill_command(section, name, keys, compute, paper=None):
+    """What the script ``data/SECTION/NAME.py`` does: `fill_table`, with ``--most SECONDS`` as an option.
 
-    Parameters as in `fill_table`.
+    Parameters
+    ----------
+    section, name, keys, compute
+        As in `fill_table`.
+    paper : list of dict, optional
+        Keys of the paper's sizes, which the option ``--paper`` computes instead.
     """
     parser = argparse.ArgumentParser(description=f"Computes the rows that data/{section}/{name}.csv lacks.")
     parser.add_argument("--most", type=float, default=math.inf, help="seconds after which to stop")
+    if paper:
+        parser.add_argument("--paper", action="store_true", help="the paper's sizes instead, for a GPU")
+    asked = parser.parse_args()
     made_by = f"python data/{section}/{name}.py"
-    fill_table(section, name, keys, compute, made_by, most=parser.parse_args().most)
+    chosen = paper if paper and asked.paper else keys
+    fill_table(section, name, chosen, compute, made_by, most=asked.most)
 
 
 def tally(n, d, feasible):
