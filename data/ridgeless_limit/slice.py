@@ -2,9 +2,9 @@
 
     python data/ridgeless_limit/slice.py [--most SECONDS] [--paper]
 
-One row a fit, `assocmem.phase.train(load, 0.15, d, seed=seed, beta=30, ridge=1e-7)`, load in thousandths, with
-the quantiles of `assocmem.phase.profile`. Rows that are there already are kept. With ``--paper`` the rows of
-the paper's size are computed, on a GPU where there is one.
+One row a fit, `assocmem.phase.train(load, 0.15, d, seed=seed, beta=30, ridge=1e-7)`, load in thousandths,
+with the quantiles of `assocmem.phase.profile`. Rows that are there already are kept. With ``--paper`` the
+rows of the paper's size are computed, on a GPU where there is one.
 """
 
 from assocmem.model import best_device

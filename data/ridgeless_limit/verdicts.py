@@ -2,8 +2,9 @@
 
     python data/ridgeless_limit/verdicts.py [--most SECONDS]
 
-One row an instance, ``gaussian_pairs(n, d, seed=seed)`` and ``k = ceil(r (n - 1))``, r in thousandths: whether
-some memory has every signal beat the average of its k best competitors. Rows that are there already are kept.
+One row an instance, ``gaussian_pairs(n, d, seed=seed)`` and ``k = ceil(r (n - 1))``, r in thousandths:
+whether some memory has every signal beat the average of its k best competitors. Rows that are there already
+are kept.
 """
 
 from assocmem.feasibility import decide

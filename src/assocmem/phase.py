@@ -15,7 +15,7 @@ from assocmem.fit import fit
 from assocmem.kinematics import pooled_moments
 from assocmem.limits import require, require_integer
 from assocmem.losses import TailAverage
-from assocmem.model import gaussian_pairs, pairs_at_load, score_blocks, take_signal, tail_count
+from assocmem.model import gaussian_pairs, pairs_at_load, score_blocks, tail_count, take_signal
 from assocmem.ridgeless import critical_load
 from assocmem.scalar_theory import solve_scalar
 
