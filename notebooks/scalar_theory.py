@@ -69,6 +69,7 @@ from assocmem.scalar_theory import (
     scalar_tail_average,
     solve_scalar,
 )
+from assocmem.scaling import through_inverse
 
 plot.use_style()
 
@@ -402,12 +403,9 @@ inverse = 1 / np.array(dimensions, dtype=float)
 
 def extrapolate(x, degree=2):
     """Polynomial in 1/d through the means of the rows, and the standard error of its value at zero."""
-    weights = math.sqrt(x.shape[1]) / x.std(axis=1, ddof=1)
+    error = x.std(axis=1, ddof=1) / math.sqrt(x.shape[1])
     degree = min(degree, len(x) - 2)
-    polynomial, covariance = np.polyfit(
-        inverse[-len(x) :], x.mean(axis=1), degree, w=weights, cov="unscaled"
-    )
-    return polynomial, math.sqrt(covariance[-1, -1])
+    return through_inverse(dimensions[-len(x) :], x.mean(axis=1), error, degree)
 
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-order", "caption": "Order parameters of trained memories against 1/d. Left and middle: means over the instances with two standard errors, the extrapolation (dashed), and the theory (cross). Right: scatter between instances relative to the theory; dotted, slopes -1/2 and -1."}, "image": {"alt": "Points approach crosses on the vertical axis as 1/d goes to zero; the scatter falls with d at a slope near minus one."}}

@@ -61,7 +61,7 @@ def critical_load(r):
     ValueError
         For a fraction outside (0, 1].
     """
-    _, second = _hinge_moments(tail_mean(r))
+    _, second = hinge_moments(tail_mean(r))
     return 1 / second
 
 
@@ -90,7 +90,7 @@ def sat_edge(load):
     # Newton's method for log E (rho - G)_+^2, which is concave: monotone from the left
     rho = np.full(load.shape, -6.0)
     for _ in range(100):
-        first, second = _hinge_moments(rho)
+        first, second = hinge_moments(rho)
         step = -np.log(load * second) * second / (2 * first)
         rho = rho + step
         if np.all(np.abs(step) <= 1e-15 * np.maximum(1, np.abs(rho))):
@@ -98,8 +98,8 @@ def sat_edge(load):
     return rho[()]
 
 
-def _hinge_moments(rho):
-    """First and second moment of ``(rho - G)_+``."""
+def hinge_moments(rho):
+    """First and second moment of ``(rho - G)_+`` for a standard Gaussian G; rho a float or array."""
     density, share = np.exp(-(rho**2) / 2) / np.sqrt(2 * np.pi), special.ndtr(rho)
     first = density + rho * share
     return first, share + rho * first
@@ -143,6 +143,22 @@ class SatLaws:
             lambda p: np.maximum(p, edge),
             ((float(edge), float(edge)),),
         )
+
+    @property
+    def percentile_scatter(self):
+        """Standard deviation, times sqrt(n), of the percentile of a key at the edge with n competitors.
+
+        Its distance from their tail average is fixed, and both that and the share below are those of a
+        sample: ``Var[1{G <= rho} + phi(rho) (G - q)_+ / r]`` with q the upper r-quantile.
+        """
+        q, rho = -special.ndtri(self.r), self.rho
+        density = lambda x: np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)  # noqa: E731
+        share, slope = special.ndtr(rho), density(rho) / self.r
+        excess = self.r * (self.kappa - q)
+        between = density(q) - density(rho) - q * (share - 1 + self.r)
+        square = (1 + q**2) * self.r - q * density(q)
+        second = share + 2 * slope * between + slope**2 * square
+        return float(np.sqrt(second - (share + slope * excess) ** 2))
 
     def _shifted(self, by):
         edge = self.rho - by
