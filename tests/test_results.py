@@ -126,31 +126,44 @@ def test_outcomes_are_counted_by_size_and_dimension():
     assert found == {5: [[2, 3], [0, 1], [1, 2]], 9: [[4], [1], [1]]}
 
 
-def script(name):
-    """The module that makes a stored table of the finite-size section."""
-    path = ROOT / "data" / "finite_size_scaling" / f"{name}.py"
+def script(section, name):
+    """The module that makes a stored table."""
+    path = ROOT / "data" / section / f"{name}.py"
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
+LAW = "finite_size_scaling"
+
+
 @pytest.mark.parametrize(
-    ("name", "function", "keys", "most", "rows"),
+    ("section", "name", "function", "keys", "most", "rows"),
     [
-        ("verdicts", "verdict", ("n", "d", "seed"), ("n", 300), 4),
-        ("peaks", "norm", ("d", "seed", "n"), ("d", 16), 3),
-        ("last", "last", ("d", "seed"), ("d", 10), 2),
-        ("structures", "possible", ("n", "structure", "d", "seed"), ("n", 30), 12),
+        (LAW, "verdicts", "verdict", ("n", "d", "seed"), ("n", 300), 4),
+        (LAW, "peaks", "norm", ("d", "seed", "n"), ("d", 16), 3),
+        (LAW, "last", "last", ("d", "seed"), ("d", 10), 2),
+        (LAW, "structures", "possible", ("n", "structure", "d", "seed"), ("n", 30), 12),
+        ("ridgeless_limit", "boundaries", "crossing", ("d", "r", "seed"), ("d", 16), 1),
+        ("ridgeless_limit", "verdicts", "verdict", ("r", "n", "d", "seed"), ("n", 80), 4),
+        ("ridgeless_limit", "slice", "memory", ("d", "load", "seed"), ("d", 30), 2),
+        ("ridgeless_limit", "grid", "point", ("d", "r", "load"), ("load", 100), 1),
     ],
 )
-def test_stored_rows_come_out_again(name, function, keys, most, rows):
-    table, compute = read_table("finite_size_scaling", name), getattr(script(name), function)
+def test_stored_rows_come_out_again(section, name, function, keys, most, rows):
+    table, compute = read_table(section, name), getattr(script(section, name), function)
     small = np.flatnonzero(table[most[0]] <= most[1])
     for row in np.random.default_rng(0).choice(small, rows, replace=False):
         key = {column: int(table[column][row]) for column in keys}
         for column, value in compute(**key).items():
             stored = table[column][row]
-            if column in ("feasible", "n", "nu", "loss"):
+            if column in ("feasible", "n", "nu", "loss", "load", "signal_9", "percentile_0"):
                 found = float(value) if value != "" else np.nan
-                assert found == pytest.approx(stored, rel=1e-4, nan_ok=True), (key, column)
+                assert found == pytest.approx(stored, rel=1e-3, nan_ok=True), (key, column)
+
+
+def test_the_keys_of_the_paper_are_computed_on_demand(project, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["numbers.py", "--paper"])
+    fill_command("tiny", "numbers", [{"a": 2}], square, paper=[{"a": 5}])
+    np.testing.assert_array_equal(read_table("tiny", "numbers")["a"], [5])

@@ -87,6 +87,32 @@ def test_laws_below_the_critical_load():
     assert laws.margin.atoms[0][0] > 0
 
 
+def test_percentiles_at_the_edge_scatter_like_those_of_samples():
+    laws, rng, n = sat_laws(0.28, 0.15), np.random.default_rng(0), 1000
+    columns = np.sort(rng.standard_normal((4000, n)), axis=1)
+    signal = columns[:, -150:].mean(axis=1) + laws.rho - laws.kappa
+    shares = (columns <= signal[:, None]).mean(axis=1)
+    assert shares.std() * np.sqrt(n) == pytest.approx(laws.percentile_scatter, rel=0.04)
+    assert shares.std() * np.sqrt(n) < 0.6 * np.sqrt(special.ndtr(laws.rho) * special.ndtr(-laws.rho))
+
+
+def test_the_expansions_at_both_ends():
+    r = np.array([1e-300, 1e-50, 1e-12])
+    kappa, L = tail_mean(r), np.log(1 / r)
+    np.testing.assert_allclose(1 / critical_load(r), 1 + kappa**2, rtol=1e-6)
+    slow = np.log(4 * np.pi * L)
+    far = np.abs(1 / critical_load(r) - (2 * L - slow + 3 + (slow - 5) / (2 * L)))
+    assert np.all(np.diff(far) > 0)
+    assert far[0] < 1e-5
+    far = []
+    for rest in (1e-2, 1e-3):
+        kappa, phi0 = float(tail_mean(1 - rest)), 1 / math.sqrt(2 * math.pi)
+        series = 1 + 4 * phi0 * kappa + kappa**2 + 2 / 3 * phi0 * kappa**3
+        far.append(abs(2 / critical_load(1 - rest) / series - 1) / kappa**5)
+    assert far[0] < 1
+    assert far[1] < 3
+
+
 def test_laws_below_are_the_limit_of_a_small_ridge():
     laws, p, far = sat_laws(0.2, 0.3), np.array([0.1, 0.5, 0.9, 0.99]), []
     for ridge in (1e-4, 1e-8, 1e-16):

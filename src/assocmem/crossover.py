@@ -10,9 +10,9 @@ Keys with ``G < tau = kappa - M`` are given up. To first order in 1/nu the two s
     E (tau - G)_+^2 = 1/alpha_c - 1/alpha + 2 M ridge nu,
     ridge nu^2 + nu E (tau - G)_+ = Y,                     Y = E A log((1 - A)/A) over G > tau,
 
-and the loss is ``E H(A) - ridge nu^2`` with the entropy ``H(a) = -a log a - (1 - a) log(1 - a)``. The smoothing
-beta has dropped out. Further below the critical load M grows like a power of 1/ridge, and the edge of the
-laws moves from kappa to rho; `ridge_at_norm` has that side.
+and the loss is ``E H(A) - ridge nu^2`` with the entropy ``H(a) = -a log a - (1 - a) log(1 - a)``. The
+smoothing beta has dropped out. Further below the critical load M grows like a power of 1/ridge, and the edge
+of the laws moves from kappa to rho; `ridge_at_norm` has that side.
 """
 
 import math

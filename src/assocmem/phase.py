@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 from scipy.optimize import brentq
 
 from assocmem.fit import fit
@@ -16,7 +17,7 @@ from assocmem.kinematics import pooled_moments
 from assocmem.limits import require, require_integer
 from assocmem.losses import TailAverage
 from assocmem.model import gaussian_pairs, pairs_at_load, score_blocks, tail_count, take_signal
-from assocmem.ridgeless import critical_load
+from assocmem.ridgeless import critical_load, sat_laws
 from assocmem.scalar_theory import solve_scalar
 
 BETA, RIDGE = 30.0, 1e-6  # Figure 2; its beta is not stated, this is that of Figure 3
@@ -24,6 +25,7 @@ HALF = 0.5 * math.log(2)
 LEVELS = (0, 0.001, 0.003, 0.01, 0.03, *np.arange(1, 10) / 10, 0.93, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1)
 """Shares of keys at which distributions are stored; the edge lies near 0.95 in Figure 3."""
 RESOLUTION, REACH = 0.004, 0.03  # of a boundary, and of the first steps towards it, relative
+MIDDLES = (np.arange(2000) + 0.5) / 2000
 ROUGH = 0.01  # relative gap that decides on which side of half of log 2 a loss is
 
 
@@ -102,22 +104,48 @@ def boundary(r, d, *, seed, beta=BETA, ridge=RIDGE, device="cpu"):
     return Boundary((low + share * (high - low)) / d**2, low, high, len(losses))
 
 
-def predicted_boundary(r, *, beta=BETA, ridge=RIDGE):
-    """The load at which the limiting loss (Theorem 2) passes half of ``log 2``.
+def predicted_boundary(r, *, beta=BETA, ridge=RIDGE, level=HALF):
+    """The load at which the limiting loss (Theorem 2) passes a level.
 
     Parameters
     ----------
     r, beta, ridge : float
         As in `solve_scalar`.
+    level : float
+        In (0, log 2); half of ``log 2`` by default.
 
     Returns
     -------
     float
-        Near ``critical_load(r)`` for a small ridge: the bias of reading the boundary off the loss.
+        For a small ridge, ``critical_load(r)`` if the loss jumps past the level there; the jump is more than
+        half of ``log 2`` for r up to 0.5.
+
+    Raises
+    ------
+    ValueError
+        For a level out of range.
     """
-    centre = float(critical_load(r))
-    missing = lambda log: solve_scalar(math.exp(log), r, beta=beta, ridge=ridge).loss - HALF  # noqa: E731
-    return math.exp(brentq(missing, math.log(centre / 5), math.log(5 * centre), rtol=1e-10))
+    require(0 < level < math.log(2), "level", level, "in (0, log 2)")
+    missing = lambda load: solve_scalar(load, r, beta=beta, ridge=ridge).loss - level  # noqa: E731
+    low = high = float(critical_load(r))
+    step = 1e-3
+    while missing(low) > 0:
+        low, step = low / (1 + step), 2 * step
+    step = 1e-3
+    while missing(high) < 0:
+        high, step = high * (1 + step), 2 * step
+    return brentq(missing, low, high, xtol=1e-12, rtol=1e-7)
+
+
+def effective_load(load, r, d):
+    """The load that the limit theory should be asked for, to speak of pairs at a load in dimension d.
+
+    At finite n the critical load is not ``alpha_c`` but, for independent score directions, the inverse of the
+    `kinematics.statistical_dimension` of ``k = ceil(r (n - 1))`` competitors. This is the load relative to
+    it, times ``alpha_c``.
+    """
+    n = pairs_at_load(load, d)
+    return load * float(critical_load(r)) * pooled_moments(n, tail_count(r, n - 1))[0]
 
 
 def predicted_pairs(d, r):
@@ -180,3 +208,54 @@ def profile(pairs, found):
     kinds = {"signal": signal / found.nu, "margin": found.margins.cpu().numpy() / found.nu}
     kinds["percentile"] = percentile
     return {name: np.quantile(values, LEVELS, method="inverted_cdf") for name, values in kinds.items()}
+
+
+def percentile_cdf_at_size(w, load, r, d, *, beta, ridge):
+    """Distribution of signal percentiles in dimension d, below the critical load.
+
+    The limiting law at the `effective_load` and this ridge, each percentile with the scatter of a sample of n
+    competitors (`SatLaws.percentile_scatter`).
+
+    Parameters
+    ----------
+    w : array
+        In [0, 1].
+    load, r, beta, ridge : float
+        As in `sat_laws` and `solve_scalar`.
+    d : int
+
+    Returns
+    -------
+    ndarray
+        Shares of keys, of the shape of w.
+    """
+    scatter = sat_laws(load, r).percentile_scatter / math.sqrt(pairs_at_load(load, d))
+    solution = solve_scalar(effective_load(load, r, d), r, beta=beta, ridge=ridge)
+    return special.ndtr((np.asarray(w)[..., None] - solution.percentile.quantile(MIDDLES)) / scatter).mean(-1)
+
+
+def signal_cdf_at_size(t, load, r, d, *, beta, ridge):
+    """Distribution of signals over nu in dimension d, below the critical load.
+
+    The limiting law at the `effective_load` and this ridge, each signal times a normal variable of mean one
+    and variance ``1/d``: the scatter of the lengths ``|W v|`` over nu if the singular values of W are spread
+    like those of a Gaussian matrix.
+
+    Parameters and shape as in `percentile_cdf_at_size`, with t any numbers.
+    """
+    solution = solve_scalar(effective_load(load, r, d), r, beta=beta, ridge=ridge)
+    limit = solution.signal.quantile(MIDDLES) / solution.nu
+    return special.ndtr((np.asarray(t)[..., None] / limit - 1) * math.sqrt(d)).mean(-1)
+
+
+def length_scatter(W):
+    """Relative standard deviation of ``|W v|`` over Gaussian keys v to leading order, times ``sqrt d``.
+
+    ``sqrt(d tr(M^2) / 2) / tr M`` with ``M = W' W``; 1 for a large Gaussian matrix.
+
+    Parameters
+    ----------
+    W : Tensor, shape (d, d)
+    """
+    squares = np.linalg.svd(W.cpu().numpy(), compute_uv=False) ** 2
+    return float(np.sqrt(len(squares) * (squares**2).sum() / 2) / squares.sum())

@@ -1,0 +1,125 @@
+"""Boundaries of trained memories, and what finite size does to the laws."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from assocmem import phase
+from assocmem.kinematics import critical_dimension
+from assocmem.model import gaussian_pairs, scores, signal_percentiles, tail_count
+from assocmem.phase import (
+    HALF,
+    LEVELS,
+    boundary,
+    effective_load,
+    length_scatter,
+    percentile_cdf_at_size,
+    predicted_boundary,
+    predicted_pairs,
+    profile,
+    signal_cdf_at_size,
+    signals_and_percentiles,
+    train,
+)
+from assocmem.ridgeless import critical_load
+from assocmem.scalar_theory import solve_scalar
+
+ALONG = {"beta": 30.0, "ridge": 1e-7}
+
+
+def test_a_boundary_lies_between_two_losses():
+    found = boundary(0.4, 12, seed=3, ridge=1e-4)
+    losses = [train(n / 144, 0.4, 12, seed=3, ridge=1e-4, tol=0.01)[1].loss for n in (found.low, found.high)]
+    assert found.high - found.low == 1
+    assert losses[0] < HALF <= losses[1]
+    assert found.low <= found.load * 144 <= found.high
+    assert found.fits >= 2
+
+
+def test_a_boundary_is_found_from_far_away(monkeypatch):
+    near = boundary(0.4, 8, seed=1, ridge=1e-4)
+    for start in (8, 120):
+        monkeypatch.setattr(phase, "predicted_pairs", lambda d, r, start=start: start)
+        assert boundary(0.4, 8, seed=1, ridge=1e-4).load == pytest.approx(near.load)
+
+
+def test_a_fit_that_has_not_converged_is_an_error(monkeypatch):
+    monkeypatch.setattr(phase, "fit", lambda *a, f=phase.fit, **k: replace(f(*a, **k), converged=False))
+    with pytest.raises(ArithmeticError, match=r"n = 29, d = 12, r = 0.4, seed = 0: gap \d"):
+        train(0.2, 0.4, 12, seed=0, ridge=0.01)
+
+
+@pytest.mark.parametrize("r", [0.05, 0.15, 0.4])
+def test_the_rule_finds_the_critical_load(r):
+    assert predicted_boundary(r, ridge=1e-10) == pytest.approx(critical_load(r), rel=1e-4)
+    assert predicted_boundary(r, ridge=1e-3) < critical_load(r) * 0.99
+
+
+def test_a_level_below_the_jump_is_passed_at_it():
+    """For r = 0.9 the jump is to less than half of log 2."""
+    assert predicted_boundary(0.9, ridge=1e-12, level=0.1) == pytest.approx(critical_load(0.9), rel=1e-5)
+    assert predicted_boundary(0.9, ridge=1e-12) > critical_load(0.9) * 1.01
+    with pytest.raises(ValueError, match="level = 0.7: must be in"):
+        predicted_boundary(0.5, level=0.7)
+
+
+def test_predicted_pairs_have_the_critical_dimension():
+    n = predicted_pairs(20, 0.15)
+    assert critical_dimension(n, tail_count(0.15, n - 1)) == pytest.approx(20, abs=0.05)
+    assert n > critical_load(0.15) * 400
+    with pytest.raises(ValueError, match="r = 1.0: must be in"):
+        predicted_pairs(20, 1.0)
+    with pytest.raises(ValueError, match="d = 1: must be"):
+        predicted_pairs(1, 0.15)
+
+
+def test_the_effective_load_tends_to_the_load():
+    lower = [1 - effective_load(0.28, 0.15, d) / 0.28 for d in (20, 40, 80)]
+    assert lower[0] > 2 * lower[1] > 4 * lower[2] > 0
+
+
+def test_one_pass_gives_signals_and_percentiles():
+    pairs = gaussian_pairs(30, 6, seed=2)
+    W = torch.randn(6, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    signal, percentile = signals_and_percentiles(pairs, W)
+    np.testing.assert_allclose(signal, scores(pairs, W).diagonal())
+    np.testing.assert_allclose(percentile, signal_percentiles(pairs, W))
+
+
+def test_profiles_are_quantiles_over_the_norm():
+    pairs, found = train(0.5, 0.4, 10, seed=0, ridge=0.01)
+    laws = profile(pairs, found)
+    signal = np.sort(scores(pairs, found.W).diagonal().numpy()) / found.nu
+    assert laws["signal"][0] == pytest.approx(signal[0])
+    assert laws["signal"][-1] == pytest.approx(signal[-1])
+    middle = LEVELS.index(0.5)
+    assert laws["margin"][middle] == pytest.approx(
+        np.sort(found.margins.numpy())[len(signal) // 2 - 1] / found.nu
+    )
+    assert all(np.all(np.diff(values) >= 0) for values in laws.values())
+    assert 0 <= laws["percentile"][0] <= laws["percentile"][-1] <= 1
+
+
+def test_laws_at_large_size_are_the_limits():
+    solution = solve_scalar(0.28, 0.15, **ALONG)
+    w, t = np.array([0.945, 0.9463, 0.948, 0.97]), np.array([1.5, 1.7, 2.2])
+    np.testing.assert_allclose(
+        percentile_cdf_at_size(w, 0.28, 0.15, 10**5, **ALONG), solution.percentile.cdf(w), atol=3e-3
+    )
+    far = signal_cdf_at_size(t, 0.28, 0.15, 10**5, **ALONG)
+    np.testing.assert_allclose(far, solution.signal.cdf(t * solution.nu), atol=3e-3)
+    near = signal_cdf_at_size(t, 0.28, 0.15, 100, **ALONG)
+    assert near[0] > 0.2
+    assert far[0] < 0.01
+
+
+def test_the_scatter_of_lengths_is_that_of_the_spectrum():
+    rng = np.random.default_rng(0)
+    W = torch.from_numpy(rng.standard_normal((300, 300)))
+    assert length_scatter(W) == pytest.approx(1, abs=0.01)
+    lengths = (W @ torch.from_numpy(rng.standard_normal((300, 20_000)))).norm(dim=0)
+    assert float(lengths.std() / lengths.mean()) * math.sqrt(300) == pytest.approx(1, abs=0.03)
+    assert length_scatter(torch.eye(7)) == pytest.approx(math.sqrt(0.5))
