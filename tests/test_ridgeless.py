@@ -158,6 +158,22 @@ def test_the_norm_diverges_as_one_over_the_excess_load():
     assert further[0] > 2 * further[1]
 
 
+def test_many_points_are_solved_at_once():
+    found = solve_unsat([[0.4], [0.6]], 0.15, [0.3, 3.0, 300.0])
+    assert found.nu.shape == found.ridge.shape == (2, 3)
+    assert found.converged.all()
+    assert found.nu[1, 2] == solve_unsat(0.6, 0.15, 300.0).nu
+    assert isinstance(solve_unsat(0.6, 0.15, 300.0).nu, float)
+
+
+def test_large_norms_keep_their_digits():
+    """Next to the critical load the smoothing no longer matters, however large beta nu is."""
+    found = solve_unsat(critical_load(0.15) * (1 + 1e-8), 0.15, [3.0, 300.0, 1e5])
+    assert found.converged.all()
+    np.testing.assert_allclose(found.nu, found.nu[0], rtol=3e-5)
+    np.testing.assert_allclose(found.loss, found.loss[0], rtol=1e-5)
+
+
 def test_one_competitor_out_of_all_is_the_mean():
     """r near 1: c vanishes, and beta no longer matters at all."""
     found = [solve_unsat(3.0, 1 - 1e-9, beta) for beta in (0.3, 300.0)]
@@ -170,6 +186,7 @@ def test_one_competitor_out_of_all_is_the_mean():
     [
         ((0.2, 0.15, 3.0), r"load = 0.2: must be above the critical load 0.29\d+ of r = 0.15 and at most"),
         ((2e6, 0.15, 3.0), "load = 2000000.0: must be above"),
+        (([0.4, 0.2], 0.15, 3.0), r"load = \[0.4, 0.2\]: must be above"),
         ((0.4, 1e-13, 3.0), "r = 1e-13: must be in"),
         ((0.4, 0.15, 0.0), "beta = 0.0: must be in"),
     ],

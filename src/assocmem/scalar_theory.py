@@ -147,13 +147,7 @@ def solve_scalar(load, r, *, beta, ridge):
         low, high = RANGES[name]
         ok = np.issubdtype(values.dtype, np.number) and bool(np.all((values >= low) & (values <= high)))
         require(ok, name, values.tolist(), f"in [{low:g}, {high:g}]")
-    points = [
-        saddle_point(*(float(v) for v in point))
-        for point in zip(*(a.flat for a in parameters.values()), strict=True)
-    ]
-    shape = parameters["load"].shape
-    columns = (np.array(column).reshape(shape)[()] for column in zip(*points, strict=True))
-    return ScalarSolution(*(values.astype(float)[()] for values in parameters.values()), *columns)
+    return saddle_points(*parameters.values())
 
 
 def prox(x, chi):
@@ -201,8 +195,8 @@ def scalar_tail_average(nu, r, beta):
     m = -special.ndtri(r) * np.hypot(s, 1.7)
     low, high = -np.inf, np.inf
     for _ in range(200):
-        Z, w = _threshold_nodes(s, m)
-        q, rest = special.expit(s * Z - m), special.expit(m - s * Z)
+        y, w = _threshold_nodes(s, m)
+        q, rest = special.expit(y), special.expit(-y)
         curvature = np.dot(w, q * rest)
         miss = np.dot(w, q) - r if r < 0.5 else (1 - r) - np.dot(w, rest)  # of the smaller share, all digits
         low, high = (m, high) if miss > 0 else (low, m)
@@ -214,12 +208,12 @@ def scalar_tail_average(nu, r, beta):
         moved, m = abs(following - m), following
         if moved <= 1e-9 * max(1.0, abs(m)):  # the next step would be its square
             break
-    Z, w = _threshold_nodes(s, m)
+    y, w = _threshold_nodes(s, m)
     if r < 0.5:
-        c = (m + np.dot(w, np.logaddexp(0, s * Z - m)) / r) / beta
+        c = (m + np.dot(w, np.logaddexp(0, y)) / r) / beta
     else:  # the same, without the difference of large numbers that it is for r near 1
-        c = (np.dot(w, np.logaddexp(0, m - s * Z)) - m * (1 - r)) / (r * beta)
-    bend = np.dot(w, special.expit(s * Z - m) * special.expit(m - s * Z))
+        c = (np.dot(w, np.logaddexp(0, -y)) - m * (1 - r)) / (r * beta)
+    bend = np.dot(w, special.expit(y) * special.expit(-y))
     return c, m / beta, s * bend / r
 
 
@@ -262,11 +256,22 @@ def dual_potential(nu, solution):
 # --- the saddle point --------------------------------------------------------------------------------------
 
 
-def saddle_point(load, r, beta, ridge):
-    """One point, unchecked: nu, chi, c, mu, loss, objective, residual, converged.
+def saddle_points(load, r, beta, ridge):
+    """A `ScalarSolution` for parameters of one shape, unchecked.
 
     The ridge may be zero above the critical load, where there is a saddle point without it.
     """
+    parameters = [np.asarray(values, dtype=float) for values in (load, r, beta, ridge)]
+    points = [
+        _saddle_point(*(float(v) for v in point))
+        for point in zip(*(values.flat for values in parameters), strict=True)
+    ]
+    columns = (np.array(column).reshape(parameters[0].shape)[()] for column in zip(*points, strict=True))
+    return ScalarSolution(*(values[()] for values in parameters), *columns)
+
+
+def _saddle_point(load, r, beta, ridge):
+    """One point: nu, chi, c, mu, loss, objective, residual, converged."""
     chi = 1.0
 
     def slope(log_nu):
@@ -341,11 +346,18 @@ class _Channel:
 
 
 def _threshold_nodes(s, m):
-    """Nodes and weights of a standard normal Z, fine where ``s Z - m`` is small."""
+    """Values ``s Z - m`` and weights of a standard normal Z, fine where the values are small.
+
+    For large s they are the coordinate, since their difference is lost in digits of Z.
+    """
     grid = np.arange(-GAUSSIAN_RANGE, GAUSSIAN_RANGE + GAUSSIAN_STEP, GAUSSIAN_STEP)
-    bends = (np.arange(-40.0, 41.0, LOGISTIC_STEP) + m) / s
-    Z, weights = _panels(np.sort(np.concatenate([grid, bends[np.abs(bends) < grid[-1]]])))
-    return Z, weights * _density(Z)
+    bends = np.arange(-40.0, 41.0, LOGISTIC_STEP)
+    kept = np.abs(bends + m) < s * grid[-1]
+    if s > 1:
+        y, weights = _panels(np.sort(np.concatenate([s * grid - m, bends[kept]])))
+        return y, weights * _density((y + m) / s) / s
+    Z, weights = _panels(np.sort(np.concatenate([grid, (bends[kept] + m) / s])))
+    return s * Z - m, weights * _density(Z)
 
 
 def _panels(edges):
