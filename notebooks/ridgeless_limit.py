@@ -842,6 +842,9 @@ Table(
     {
         "$d$": [str(d) for d in tabled],
         "memories": [str(len(x)) for x in nus],
+        "largest gap": [
+            f"{max(sliced['gap'][stored_memories(d, load)]):.0e}" for d in tabled
+        ],
         "effective load": effective,
         "median $\\nu$": [np.median(x) for x in nus],
         "theory there": [solve_scalar(x, 0.15, **along).nu for x in effective],

@@ -9,7 +9,7 @@ import torch
 
 from assocmem import phase
 from assocmem.kinematics import critical_dimension
-from assocmem.model import gaussian_pairs, scores, signal_percentiles, tail_count
+from assocmem.model import scores, tail_count
 from assocmem.phase import (
     HALF,
     LEVELS,
@@ -21,7 +21,6 @@ from assocmem.phase import (
     predicted_pairs,
     profile,
     signal_cdf_at_size,
-    signals_and_percentiles,
     train,
 )
 from assocmem.ridgeless import critical_load
@@ -79,14 +78,6 @@ def test_predicted_pairs_have_the_critical_dimension():
 def test_the_effective_load_tends_to_the_load():
     lower = [1 - effective_load(0.28, 0.15, d) / 0.28 for d in (20, 40, 80)]
     assert lower[0] > 2 * lower[1] > 4 * lower[2] > 0
-
-
-def test_one_pass_gives_signals_and_percentiles():
-    pairs = gaussian_pairs(30, 6, seed=2)
-    W = torch.randn(6, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    signal, percentile = signals_and_percentiles(pairs, W)
-    np.testing.assert_allclose(signal, scores(pairs, W).diagonal())
-    np.testing.assert_allclose(percentile, signal_percentiles(pairs, W))
 
 
 def test_profiles_are_quantiles_over_the_norm():

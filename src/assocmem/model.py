@@ -294,11 +294,26 @@ def signal_percentiles(pairs, W):
     Tensor, shape (n,)
         Multiples of ``1 / (n - 1)`` between 0 and 1.
     """
-    shares = pairs.V.new_empty(pairs.n)
+    return signals_and_percentiles(pairs, W)[1]
+
+
+def signals_and_percentiles(pairs, W):
+    """Signal score of each key, and the share of its competitors at or below it.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    W : Tensor, shape (d, d)
+
+    Returns
+    -------
+    signal, percentile : Tensor, shape (n,)
+    """
+    signal, percentile = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     for columns, block in score_blocks(pairs, W):
-        signal = take_signal(block, columns, math.inf)
-        shares[columns] = (block <= signal).sum(dim=0).to(shares.dtype) / (pairs.n - 1)
-    return shares
+        signal[columns] = take_signal(block, columns, math.inf)
+        percentile[columns] = (block <= signal[columns]).sum(dim=0).to(signal.dtype) / (pairs.n - 1)
+    return signal, percentile
 
 
 def take_signal(block, columns, replacement):

@@ -16,7 +16,7 @@ from assocmem.fit import fit
 from assocmem.kinematics import pooled_moments
 from assocmem.limits import require, require_integer
 from assocmem.losses import TailAverage
-from assocmem.model import gaussian_pairs, pairs_at_load, score_blocks, tail_count, take_signal
+from assocmem.model import gaussian_pairs, pairs_at_load, signals_and_percentiles, tail_count
 from assocmem.ridgeless import critical_load, sat_laws
 from assocmem.scalar_theory import solve_scalar
 
@@ -171,26 +171,6 @@ def predicted_pairs(d, r):
     return n
 
 
-def signals_and_percentiles(pairs, W):
-    """Signal score of each key, and the share of its competitors at or below it, in one pass.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    W : Tensor, shape (d, d)
-
-    Returns
-    -------
-    signal, percentile : ndarray, shape (n,)
-    """
-    signals, shares = [], []
-    for columns, block in score_blocks(pairs, W):
-        signal = take_signal(block, columns, math.inf)
-        signals.append(signal.cpu().numpy())
-        shares.append(((block <= signal).sum(dim=0) / (pairs.n - 1)).cpu().numpy())
-    return np.concatenate(signals), np.concatenate(shares)
-
-
 def profile(pairs, found):
     """Distributions over the keys of one memory, at `LEVELS`.
 
@@ -205,9 +185,8 @@ def profile(pairs, found):
         Quantiles of ``signal`` scores and ``margin``s over nu, and of ``percentile``s.
     """
     signal, percentile = signals_and_percentiles(pairs, found.W)
-    kinds = {"signal": signal / found.nu, "margin": found.margins.cpu().numpy() / found.nu}
-    kinds["percentile"] = percentile
-    return {name: np.quantile(values, LEVELS, method="inverted_cdf") for name, values in kinds.items()}
+    kinds = {"signal": signal / found.nu, "margin": found.margins / found.nu, "percentile": percentile}
+    return {name: np.quantile(x.cpu().numpy(), LEVELS, method="inverted_cdf") for name, x in kinds.items()}
 
 
 def percentile_cdf_at_size(w, load, r, d, *, beta, ridge):
