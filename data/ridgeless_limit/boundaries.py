@@ -16,9 +16,11 @@ PAPER = {200: 1, 400: 1}
 
 
 def crossing(d, r, seed):
-    """The load, the numbers of pairs next to it, and how many memories were trained."""
+    """The load, the numbers of pairs next to it, the predicted one, and how many memories were trained."""
     found = boundary(r / 1000, d, seed=seed, device=best_device())
-    return {"load": f"{found.load:.6g}", "low": found.low, "high": found.high, "fits": found.fits}
+    return {"load": f"{found.load:.6g}"} | {
+        name: getattr(found, name) for name in ("low", "high", "predicted", "fits")
+    }
 
 
 def keys(design):

@@ -67,6 +67,8 @@ class Boundary:
         Between those of the two fits nearest to it, by linear interpolation of the loss.
     low, high : int
         Their numbers of pairs.
+    predicted : int
+        Number of pairs from `predicted_pairs`, where the search began.
     fits : int
         Memories trained.
     """
@@ -74,6 +76,7 @@ class Boundary:
     load: float
     low: int
     high: int
+    predicted: int
     fits: int
 
 
@@ -90,7 +93,7 @@ def boundary(r, d, *, seed, beta=BETA, ridge=RIDGE, device="cpu"):
     Boundary
     """
     low, high, losses = None, None, {}
-    n, stride = predicted_pairs(d, r), REACH
+    n, stride = (predicted := predicted_pairs(d, r)), REACH
     while low is None or high is None or high - low > max(1, RESOLUTION * high):
         at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": ROUGH, "device": device}
         losses[n] = train(n / d**2, r, d, **at)[1].loss
@@ -101,7 +104,7 @@ def boundary(r, d, *, seed, beta=BETA, ridge=RIDGE, device="cpu"):
         else:
             n = (low + high) // 2
     share = (HALF - losses[low]) / (losses[high] - losses[low])
-    return Boundary((low + share * (high - low)) / d**2, low, high, len(losses))
+    return Boundary((low + share * (high - low)) / d**2, low, high, predicted, len(losses))
 
 
 def predicted_boundary(r, *, beta=BETA, ridge=RIDGE, level=HALF):
