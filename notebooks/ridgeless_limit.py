@@ -48,7 +48,7 @@ from assocmem.crossover import crossover, edge_shift, ridge_at_norm
 from assocmem.model import derived_seed, tail_count
 from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, PALETTE, PINK, Table, panels
 from assocmem.progress import progress
-from assocmem.results import read_table, tally
+from assocmem.results import read_table
 from assocmem.ridgeless import (
     critical_load,
     hinge_moments,
@@ -491,9 +491,8 @@ figure
 # In the theory at this ridge the rule errs by less than 0.2%, as long as the loss jumps by more than that, which it does up to $r = 0.5$.
 
 # %%
-stored = read_table("ridgeless_limit", "grid")
-stored_d = int(max(stored["d"]))
-stored = {name: x[stored["d"] == stored_d] for name, x in stored.items()}
+grid = read_table("ridgeless_limit", "grid")
+edges = read_table("ridgeless_limit", "boundaries")
 live = [
     (
         at,
@@ -505,164 +504,130 @@ live = [
     for x in grid_rs
     for at in progress(grid_loads, f"phase diagram, r = {x:g}")
 ]
-edges = read_table("ridgeless_limit", "boundaries")
-largest = edges["d"] == max(edges["d"])
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-phase", "caption": "The paper's Figure 2 repeated: mean loss (a, clipped at one) and norm (b, clipped at 100) of trained memories. Tiles: stored, at the largest dimension; squares with a white rim: trained here, at the smaller one. Line: the critical load. Open circles: where the loss of a stored instance passes half of log 2."}, "image": {"alt": "Two maps over load and tail fraction, each cut in two by a rising curve: dark below it in one map, bright in the other. Squares have the colour of the tiles around them; circles lie on the curve."}}
-figure, axes = panels(2, height=3.6)
-shape = (len(np.unique(stored["r"])), len(np.unique(stored["load"])))
-at, fraction = (stored[name].reshape(shape) / 1000 for name in ("load", "r"))
-scales = (
-    ("loss", Normalize(0, 1), "(a) mean loss"),
-    ("nu", LogNorm(0.1, 100), "(b) $\\|W\\|_F/d$"),
-)
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-phase", "caption": "The paper's Figure 2 repeated: mean loss (a, colours clipped at one) and norm (b, clipped at 100) of trained memories. Tiles: stored, at the largest dimension; squares with a white rim: trained here, at the smaller one. Line: the critical load. Open circles: where the loss of a stored instance passes half of log 2."}, "image": {"alt": "Two maps over load and tail fraction, each cut in two by a rising curve: dark below it in one map, bright in the other. Squares have the colour of the tiles around them; circles lie on the curve."}}
+figure, axes = panels(2, height=3.6, sharey=True)
+stored = grid["d"] == max(grid["d"])
+fraction, at = (np.unique(grid[name][stored]) / 1000 for name in ("r", "load"))
+squares = np.array([(a, x, found.loss, found.nu) for a, x, found in live]).T
+circles = edges["d"] == max(edges["d"])
 curve = np.linspace(0.005, 0.42, 80)
-for ax, (name, scale, title) in zip(axes, scales, strict=True):
+scales = (("loss", Normalize(0, 1)), ("nu", LogNorm(0.1, 100)))
+for ax, (name, scale), colour in zip(axes, scales, squares[2:], strict=True):
+    look = {"norm": scale, "cmap": "cividis"}
     tiles = ax.pcolormesh(
         at,
         fraction,
-        stored[name].reshape(shape),
-        norm=scale,
-        cmap="cividis",
+        grid[name][stored].reshape(len(fraction), -1),
         rasterized=True,
+        **look,
     )
-    mine = [getattr(found, name) for _, _, found in live]
-    ax.scatter(
-        *zip(*((a, x) for a, x, _ in live), strict=True),
-        c=mine,
-        norm=scale,
-        cmap="cividis",
-        marker="s",
-        edgecolors="white",
-        s=28,
-    )
+    ax.scatter(*squares[:2], c=colour, marker="s", edgecolors="white", s=28, **look)
     ax.plot(critical_load(curve), curve, color=ORANGE)
     ax.plot(
-        edges["load"][largest],
-        edges["r"][largest] / 1000,
+        edges["load"][circles],
+        edges["r"][circles] / 1000,
         "o",
         mfc="none",
         mec="white",
-        mew=1.5,
+        mew=1.6,
         ms=7,
     )
-    ax.set(
-        xlim=(at.min() - 0.025, at.max() + 0.025),
-        ylim=(0, 0.42),
-        xlabel="load $\\alpha$",
-        title=title,
-    )
+    ax.set(xlim=(0.025, 0.625), ylim=(0, 0.42), xlabel="load $\\alpha$")
     ax.grid(False)
     figure.colorbar(tiles, ax=ax)
-axes[0].set_ylabel("tail fraction $r$")
+axes[0].set(ylabel="tail fraction $r$", title="(a) mean loss")
+axes[1].set(title="(b) $\\|W\\|_F/d$")
 figure
 
 # %% [markdown]
 # At the stored dimension the boundary is where it should be to the eye.
 # How far off is it?
-# Finite size has two effects: at a given dimension the tail consists of a finite number of competitors, and instances differ.
-# The kinematic formula of {doc}`finite_size_scaling`, at $k = \lceil r (n - 1) \rceil$, predicts both, with nothing fitted.
+# At a finite dimension the tail consists of a finite number of competitors, and instances differ.
+# The kinematic formula of {doc}`finite_size_scaling`, at $k = \lceil r (n - 1) \rceil$, predicts the effect of the first, and the scatter, with nothing fitted.
 # Independently of any loss, stored verdicts with certificates say where half of all instances can be satisfied at all.
 
 # %%
+fractions = np.unique(edges["r"]) / 1000
+trained = {x: phase.by_dimension(edges, x) for x in fractions}
 verdicts = read_table("ridgeless_limit", "verdicts")
-certified = {}
-for x in progress(np.unique(verdicts["r"]), "certified"):
-    mine = verdicts["r"] == x
-    counts = tally(*(verdicts[name][mine] for name in ("n", "d", "feasible")))
-    certified[x / 1000] = {
-        n: (
-            kinematics.transition(n, *counts[n], k=tail_count(x / 1000, n - 1)),
-            kinematics.statistical_dimension(n, tail_count(x / 1000, n - 1)),
-        )
-        for n in counts
-    }
+decided = np.unique(verdicts["r"]) / 1000
+certified = {
+    x: phase.certified_by_dimension(verdicts, x) for x in progress(decided, "verdicts")
+}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distance", "caption": "Distance of the boundary from the critical load against the dimension, for three tail fractions. Squares: half of the instances are certified to be satisfiable, with two standard errors. Circles: the loss of trained memories passes half of log 2, mean over instances with two standard errors. Lines: the kinematic prediction."}, "image": {"alt": "Three panels of falling points that approach zero as the dimension grows, with lines through or slightly below them."}}
-figure, axes = panels(len(certified), height=3.2, sharey=True)
-for ax, (x, points), color in zip(
-    np.atleast_1d(axes), certified.items(), PALETTE, strict=False
-):
-    n = np.array(list(points))
-    found, predicted = zip(*points.values(), strict=True)
-    half, error = (
-        np.array([getattr(p, name) for p in found]) for name in ("half", "error")
-    )
-    ax.plot(
-        np.sqrt(n * np.array(predicted)),
-        1 / (np.array(predicted) * critical_load(x)) - 1,
-        color=GREY,
-    )
-    ax.errorbar(
-        np.sqrt(n * half),
-        1 / (half * critical_load(x)) - 1,
-        2 * error / half,
-        fmt="s",
-        color=color,
-    )
-    mine = edges["r"] == round(1000 * x)
-    dims = np.unique(edges["d"][mine])
-    groups = [
-        edges["load"][mine & (edges["d"] == d)] / critical_load(x) - 1 for d in dims
-    ]
-    ax.errorbar(
-        dims,
-        [g.mean() for g in groups],
-        2 * pooled_errors(dims, groups),
-        fmt="o",
-        mfc="none",
-        color=color,
-    )
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distance", "caption": "Boundaries over the critical load, less one, against the dimension. Squares: half of the instances are certified to be satisfiable, with two standard errors. Circles: the loss of trained memories passes half of log 2, mean over instances with two standard errors. Lines: the kinematic prediction for each."}, "image": {"alt": "Three panels of falling points that approach zero as the dimension grows, with lines slightly below them."}}
+figure, axes = panels(len(certified), height=3.2, sharey=True, squeeze=False)
+for ax, (x, proved), color in zip(axes[0], certified.items(), PALETTE, strict=False):
+    critical_x = critical_load(x)
+    for points, style in ((proved, "s"), (trained[x], "o")):
+        ax.errorbar(
+            points.d,
+            points.load / critical_x - 1,
+            2 * points.error / critical_x,
+            fmt=style,
+            color=color,
+            mfc="none",
+        )
+        ax.plot(points.d, points.predicted / critical_x - 1, color=GREY)
     ax.axhline(0, color="black", lw=0.6)
     ax.set(xscale="log", xlabel="$d$", title=f"$r = {x:g}$")
     ax.set_xticks([10, 20, 50, 100], ["10", "20", "50", "100"])
     ax.minorticks_off()
-np.atleast_1d(axes)[0].set_ylabel("load over critical load, less 1")
+axes[0, 0].set_ylabel("load over critical load, less 1")
 figure
 
 # %%
-limits, errors = [], []
-for x, points in certified.items():
-    value = [p.half * critical_load(x) for p, _ in points.values()]
-    error = [p.error * critical_load(x) for p, _ in points.values()]
-    polynomial, e = through_inverse(list(points), value, error)
-    limits.append(polynomial[-1])
-    errors.append(e)
-rs = np.array(list(certified))
-check(
-    "definition-4",
-    "certified half points in d^2/n times the critical load, extrapolated in 1/n, r = "
-    + ", ".join(f"{x:g}" for x in rs),
-    measured=limits,
-    predicted=1.0,
-    tolerance=4 * np.array(errors),
-    falsehood=(
-        "the quantile where the tail begins in place of its mean",
-        critical_load(rs) * hinge_moments(-special.ndtri(rs))[1],
-    ),
+rows = [
+    (x, *row)
+    for x, p in trained.items()
+    for row in zip(
+        p.d,
+        p.load / critical_load(x),
+        p.error / critical_load(x),
+        p.predicted / critical_load(x),
+        strict=True,
+    )
+]
+Table(
+    {
+        "$r$": [f"{row[0]:g}" for row in rows],
+        "$d$": [f"{row[1]:g}" for row in rows],
+        "boundary over critical load": [f"{row[2]:.3f} ± {row[3]:.3f}" for row in rows],
+        "kinematic": [row[4] for row in rows],
+        "ratio": [row[2] / row[4] for row in rows],
+    },
+    ".3f",
 )
 
 # %%
-limits, errors, rs = [], [], np.unique(edges["r"]) / 1000
-for x in rs:
-    mine = edges["r"] == round(1000 * x)
-    dims = np.unique(edges["d"][mine])
-    groups = [edges["load"][mine & (edges["d"] == d)] for d in dims]
-    polynomial, e = through_inverse(
-        dims**2, [g.mean() for g in groups], pooled_errors(dims, groups)
-    )
-    limits.append(polynomial[-1] / critical_load(x))
-    errors.append(e / critical_load(x))
+limits = [
+    through_inverse(p.d, p.load / p.predicted, p.error / p.predicted)
+    for p in certified.values()
+]
+rejected = 1 / (critical_load(decided) * hinge_moments(-special.ndtri(decided))[1])
+check(
+    "definition-4",
+    f"certified boundaries over the kinematic ones, extrapolated in 1/d, r from {min(decided):g} to {max(decided):g}",
+    measured=[polynomial[-1] for polynomial, _ in limits],
+    predicted=1.0,
+    tolerance=[4 * error for _, error in limits],
+    falsehood=("the quantile where the tail begins in place of its mean", rejected),
+)
+
+# %%
+limits = [
+    through_inverse(p.d, p.load / p.predicted, p.error / p.predicted)
+    for p in trained.values()
+]
+rejected = 1 / (critical_load(fractions) * hinge_moments(-special.ndtri(fractions))[1])
 check(
     "figure-2",
-    f"empirical boundaries over the critical load, extrapolated in 1/d^2 from d up to {int(max(edges['d']))}",
-    measured=limits,
-    predicted=[phase.predicted_boundary(x) / critical_load(x) for x in rs],
-    tolerance=4 * np.array(errors),
-    falsehood=(
-        "the quantile where the tail begins in place of its mean",
-        1 / (critical_load(rs) * hinge_moments(-special.ndtri(rs))[1]),
-    ),
+    f"boundaries by the loss over the kinematic ones, extrapolated in 1/d from d up to {max(edges['d']):g}",
+    measured=[polynomial[-1] for polynomial, _ in limits],
+    predicted=[phase.predicted_boundary(x) / critical_load(x) for x in fractions],
+    tolerance=[4 * error for _, error in limits],
+    falsehood=("the quantile where the tail begins in place of its mean", rejected),
 )
 
 # %% [markdown]
@@ -673,7 +638,7 @@ check(
 # %%
 sliced = read_table("ridgeless_limit", "slice")
 along = {"beta": 30.0, "ridge": 1e-7}
-trained = [
+sliced_fits = [
     phase.train(
         at, 0.15, slice_d, seed=derived_seed(seed, 1), tol=1e-4, device=device, **along
     )[1]
@@ -712,7 +677,7 @@ for ax, curve, name in (
         ax.errorbar(
             sliced["load"][rows] / 1000, value, color=BLUE, label=f"$d = {d}$", **style
         )
-    mine = np.array([getattr(found, name) for found in trained])
+    mine = np.array([getattr(found, name) for found in sliced_fits])
     ax.plot(
         slice_loads,
         1 / mine if name == "nu" else mine,
@@ -785,7 +750,7 @@ tabled = [
 levels = np.array(phase.LEVELS)
 low, middle, high = (int(np.flatnonzero(levels == p)[0]) for p in (0.1, 0.5, 0.9))
 p_edge = float(special.ndtr(sat_edge(load)))
-grid = np.linspace(p_edge - 0.08, 0.999, 3000)
+places = np.linspace(p_edge - 0.08, 0.999, 3000)
 scores = np.linspace(0.2, 4, 3000)
 
 
@@ -801,13 +766,13 @@ def of_memories(d):
 
 def of_laws(d):
     """The same numbers of the predicted laws."""
-    omega = phase.percentile_cdf_at_size(grid, load, 0.15, d, **along)
+    omega = phase.percentile_cdf_at_size(places, load, 0.15, d, **along)
     signal = phase.signal_cdf_at_size(scores, load, 0.15, d, **along)
     lowest, q10, q50, q90 = np.interp(
-        [math.log(2) / (load * d**2), 0.1, 0.5, 0.9], omega, grid
+        [math.log(2) / (load * d**2), 0.1, 0.5, 0.9], omega, places
     )
     s10, s90 = np.interp([0.1, 0.9], signal, scores)
-    return [lowest, q50, np.interp(p_edge, grid, omega), q90 - q10, s90 - s10]
+    return [lowest, q50, np.interp(p_edge, places, omega), q90 - q10, s90 - s10]
 
 
 measured, expected = (
@@ -886,10 +851,10 @@ Table(
     {
         "load": slice_loads,
         "scatter of lengths times $\\sqrt{d}$": [
-            phase.length_scatter(f.W) for f in trained
+            phase.length_scatter(f.W) for f in sliced_fits
         ],
-        "relative gap": [f"{f.gap:.0e}" for f in trained],
-        "passes": [str(f.passes) for f in trained],
+        "relative gap": [f"{f.gap:.0e}" for f in sliced_fits],
+        "passes": [str(f.passes) for f in sliced_fits],
     }
 )
 
@@ -919,8 +884,8 @@ for d, color in zip((tabled[0], 100, big), PALETTE, strict=False):
     omega = quantiles("percentile", stored_memories(d, load)).mean(axis=0)
     axes[2].plot(omega, levels, ".", color=color, label=f"$d = {d}$")
     axes[2].plot(
-        grid,
-        phase.percentile_cdf_at_size(grid, load, 0.15, d, **along),
+        places,
+        phase.percentile_cdf_at_size(places, load, 0.15, d, **along),
         color=color,
         lw=1,
     )

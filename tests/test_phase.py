@@ -8,12 +8,14 @@ import pytest
 import torch
 
 from assocmem import phase
-from assocmem.kinematics import critical_dimension
+from assocmem.kinematics import critical_dimension, retrieval_probability
 from assocmem.model import scores, tail_count
 from assocmem.phase import (
     HALF,
     LEVELS,
     boundary,
+    by_dimension,
+    certified_by_dimension,
     effective_load,
     length_scatter,
     percentile_cdf_at_size,
@@ -114,3 +116,30 @@ def test_the_scatter_of_lengths_is_that_of_the_spectrum():
     lengths = (W @ torch.from_numpy(rng.standard_normal((300, 20_000)))).norm(dim=0)
     assert float(lengths.std() / lengths.mean()) * math.sqrt(300) == pytest.approx(1, abs=0.03)
     assert length_scatter(torch.eye(7)) == pytest.approx(math.sqrt(0.5))
+
+
+def test_boundaries_are_averaged_by_dimension():
+    table = {
+        "d": np.array([10, 10, 20, 20, 10.0]),
+        "r": np.array([150, 150, 150, 150, 400.0]),
+        "load": np.array([0.3, 0.34, 0.3, 0.3, 0.6]),
+        "predicted": np.array([31, 31, 120, 120, 56.0]),
+    }
+    found = by_dimension(table, 0.15)
+    np.testing.assert_array_equal(found.d, [10, 20])
+    np.testing.assert_allclose(found.load, [0.32, 0.3])
+    np.testing.assert_allclose(found.predicted, [0.31, 0.3])
+    assert found.error[0] == pytest.approx(2 * found.error[1])
+    assert found.error[0] == pytest.approx(0.02 / math.sqrt(2), rel=1e-9)
+
+
+def test_certified_boundaries_are_those_of_the_counts():
+    """Counts drawn with the probabilities of the prediction have it as their half point."""
+    k, rng = tail_count(0.3, 59), np.random.default_rng(0)
+    d = np.repeat([8, 9, 10, 11], 400)
+    feasible = rng.random(len(d)) < retrieval_probability(60, d, k)
+    table = {"r": np.full(len(d), 300), "n": np.full(len(d), 60), "d": d, "feasible": feasible.astype(float)}
+    found = certified_by_dimension(table, 0.3)
+    assert abs(found.load[0] - found.predicted[0]) < 4 * found.error[0]
+    assert found.error[0] < 0.02 * found.load[0]
+    assert found.d[0] ** 2 * found.load[0] == pytest.approx(60)

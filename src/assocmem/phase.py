@@ -13,12 +13,14 @@ from scipy import special
 from scipy.optimize import brentq
 
 from assocmem.fit import fit
-from assocmem.kinematics import pooled_moments
+from assocmem.kinematics import pooled_moments, transition
 from assocmem.limits import require, require_integer
 from assocmem.losses import TailAverage
 from assocmem.model import gaussian_pairs, pairs_at_load, signals_and_percentiles, tail_count
+from assocmem.results import tally
 from assocmem.ridgeless import critical_load, sat_laws
 from assocmem.scalar_theory import solve_scalar
+from assocmem.scaling import pooled_errors
 
 BETA, RIDGE = 30.0, 1e-6  # Figure 2; its beta is not stated, this is that of Figure 3
 HALF = 0.5 * math.log(2)
@@ -138,6 +140,69 @@ def predicted_boundary(r, *, beta=BETA, ridge=RIDGE, level=HALF):
     while missing(high) < 0:
         high, step = high * (1 + step), 2 * step
     return brentq(missing, low, high, xtol=1e-12, rtol=1e-7)
+
+
+@dataclass(frozen=True)
+class ByDimension:
+    """Boundaries of one tail fraction, averaged over instances.
+
+    Attributes
+    ----------
+    d, load, error, predicted : ndarray, shape (m,)
+        Dimension, mean load with its standard error, and the load that was predicted.
+    """
+
+    d: np.ndarray
+    load: np.ndarray
+    error: np.ndarray
+    predicted: np.ndarray
+
+
+def by_dimension(table, r):
+    """Means of stored boundaries at each dimension.
+
+    Parameters
+    ----------
+    table : dict of str to array
+        Columns ``d``, ``r`` in thousandths, ``load`` and ``predicted`` pairs; one row an instance.
+    r : float
+        Which tail fraction.
+
+    Returns
+    -------
+    ByDimension
+        The scatter between instances is taken to fall like 1/d.
+    """
+    mine = table["r"] == round(1000 * r)
+    d = np.unique(table["d"][mine])
+    groups = [table["load"][mine & (table["d"] == x)] for x in d]
+    predicted = np.array([table["predicted"][mine & (table["d"] == x)][0] for x in d]) / d**2
+    return ByDimension(d, np.array([g.mean() for g in groups]), pooled_errors(d, groups), predicted)
+
+
+def certified_by_dimension(table, r):
+    """Loads at which half of all instances are certified to be satisfiable.
+
+    Parameters
+    ----------
+    table : dict of str to array
+        Columns ``r`` in thousandths, ``n``, ``d`` and ``feasible``; one row an instance.
+    r : float
+        Which tail fraction.
+
+    Returns
+    -------
+    ByDimension
+        Dimensions are those, not whole, of the half points.
+    """
+    mine = table["r"] == round(1000 * r)
+    counts = tally(*(table[name][mine] for name in ("n", "d", "feasible")))
+    n, tails = np.array(list(counts)), [tail_count(r, n - 1) for n in counts]
+    found = [transition(m, *counts[m], k=k) for m, k in zip(counts, tails, strict=True)]
+    half = np.array([x.half for x in found])
+    error = np.array([x.error for x in found]) / half**2
+    predicted = [pooled_moments(int(m), k)[0] for m, k in zip(n, tails, strict=True)]
+    return ByDimension(np.sqrt(n * half), 1 / half, error, 1 / np.array(predicted))
 
 
 def effective_load(load, r, d):
