@@ -13,7 +13,7 @@ from assocmem.model import gaussian_pairs, tail_count
 from assocmem.results import fill_command
 
 FRACTIONS = 50, 150, 400  # thousandths
-DESIGN = {40: 400, 80: 250, 160: 120, 320: 50}  # instances at each of four dimensions
+DESIGN = {40: 400, 80: 250, 160: 120, 320: 50, 640: 20}  # instances at each of four dimensions
 
 
 def verdict(r, n, d, seed):
