@@ -491,8 +491,10 @@ figure
 # In the theory at this ridge the rule errs by less than 0.2%, as long as the loss jumps by more than that, which it does up to $r = 0.5$.
 
 # %%
-grid = read_table("ridgeless_limit", "grid")
+grid = phase.largest_map(read_table("ridgeless_limit", "grid"))
 edges = read_table("ridgeless_limit", "boundaries")
+fractions = np.unique(edges["r"]) / 1000
+trained = {x: phase.by_dimension(edges, x) for x in fractions}
 live = [
     (
         at,
@@ -505,28 +507,22 @@ live = [
     for at in progress(grid_loads, f"phase diagram, r = {x:g}")
 ]
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-phase", "caption": "The paper's Figure 2 repeated: mean loss (a, colours clipped at one) and norm (b, clipped at 100) of trained memories. Tiles: stored, at the largest dimension; squares with a white rim: trained here, at the smaller one. Line: the critical load. Open circles: where the loss of a stored instance passes half of log 2."}, "image": {"alt": "Two maps over load and tail fraction, each cut in two by a rising curve: dark below it in one map, bright in the other. Squares have the colour of the tiles around them; circles lie on the curve."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-phase", "caption": "The paper's Figure 2 repeated: mean loss (a, colours clipped at one) and norm (b, clipped at 100) of trained memories. Tiles: stored, at the largest dimension; squares with a white rim: trained here, at the smaller one. Line: the critical load. Open circles: where the loss of stored instances passes half of log 2, at their largest dimension."}, "image": {"alt": "Two maps over load and tail fraction, each cut in two by a rising curve: dark below it in one map, bright in the other. Squares have the colour of the tiles around them; circles lie on the curve."}}
 figure, axes = panels(2, height=3.6, sharey=True)
-stored = grid["d"] == max(grid["d"])
-fraction, at = (np.unique(grid[name][stored]) / 1000 for name in ("r", "load"))
 squares = np.array([(a, x, found.loss, found.nu) for a, x, found in live]).T
-circles = edges["d"] == max(edges["d"])
+circles = [points.load[-1] for points in trained.values()]
 curve = np.linspace(0.005, 0.42, 80)
 scales = (("loss", Normalize(0, 1)), ("nu", LogNorm(0.1, 100)))
 for ax, (name, scale), colour in zip(axes, scales, squares[2:], strict=True):
     look = {"norm": scale, "cmap": "cividis"}
     tiles = ax.pcolormesh(
-        at,
-        fraction,
-        grid[name][stored].reshape(len(fraction), -1),
-        rasterized=True,
-        **look,
+        grid.load, grid.r, getattr(grid, name), rasterized=True, **look
     )
     ax.scatter(*squares[:2], c=colour, marker="s", edgecolors="white", s=28, **look)
     ax.plot(critical_load(curve), curve, color=ORANGE)
     ax.plot(
-        edges["load"][circles],
-        edges["r"][circles] / 1000,
+        circles,
+        fractions,
         "o",
         mfc="none",
         mec="white",
@@ -548,8 +544,6 @@ figure
 # Independently of any loss, stored verdicts with certificates say where half of all instances can be satisfied at all.
 
 # %%
-fractions = np.unique(edges["r"]) / 1000
-trained = {x: phase.by_dimension(edges, x) for x in fractions}
 verdicts = read_table("ridgeless_limit", "verdicts")
 decided = np.unique(verdicts["r"]) / 1000
 certified = {

@@ -143,3 +143,16 @@ def test_certified_boundaries_are_those_of_the_counts():
     assert abs(found.load[0] - found.predicted[0]) < 4 * found.error[0]
     assert found.error[0] < 0.02 * found.load[0]
     assert found.d[0] ** 2 * found.load[0] == pytest.approx(60)
+
+
+def test_the_map_is_that_of_the_largest_complete_dimension():
+    rows = [(10, r, load, r + load, 1.0) for r in (200, 100) for load in (300, 100, 500)]
+    rows += [(20, r, 100, 0.0, 0.0) for r in (100, 200)] + [(20, 100, 300, 0.0, 0.0)]
+    table = dict(zip(("d", "r", "load", "loss", "nu"), np.array(rows).T, strict=True))
+    found = phase.largest_map(table)
+    assert found.d == 10
+    np.testing.assert_allclose(found.load, [0.1, 0.3, 0.5])
+    np.testing.assert_allclose(found.r, [0.1, 0.2])
+    np.testing.assert_allclose(found.loss, [[200, 400, 600], [300, 500, 700]])
+    with pytest.raises(ValueError, match="table: must have all loads"):
+        phase.largest_map({name: x[6:] for name, x in table.items()})

@@ -205,6 +205,51 @@ def certified_by_dimension(table, r):
     return ByDimension(np.sqrt(n * half), 1 / half, error, 1 / np.array(predicted))
 
 
+@dataclass(frozen=True)
+class Map:
+    """Measurements over load and tail fraction at one dimension.
+
+    Attributes
+    ----------
+    d : int
+    load : ndarray, shape (a,)
+    r : ndarray, shape (b,)
+    loss, nu : ndarray, shape (b, a)
+    """
+
+    d: int
+    load: np.ndarray
+    r: np.ndarray
+    loss: np.ndarray
+    nu: np.ndarray
+
+
+def largest_map(table):
+    """The largest dimension of a stored table whose grid is complete.
+
+    Parameters
+    ----------
+    table : dict of str to array
+        Columns ``d``, ``r`` and ``load`` in thousandths, ``loss`` and ``nu``; one row a fit.
+
+    Returns
+    -------
+    Map
+
+    Raises
+    ------
+    ValueError
+        If no dimension has all its rows.
+    """
+    for d in np.unique(table["d"])[::-1]:
+        rows = np.flatnonzero(table["d"] == d)
+        r, load = (np.unique(table[name][rows]) for name in ("r", "load"))
+        if len(rows) == len(r) * len(load):
+            rows = rows[np.lexsort([table["load"][rows], table["r"][rows]])].reshape(len(r), len(load))
+            return Map(int(d), load / 1000, r / 1000, table["loss"][rows], table["nu"][rows])
+    raise ValueError("table: must have all loads for every r at some d")
+
+
 def effective_load(load, r, d):
     """The load that the limit theory should be asked for, to speak of pairs at a load in dimension d.
 
