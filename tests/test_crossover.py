@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
@@ -90,7 +89,18 @@ def test_points_out_of_reach_are_refused(arguments, message):
         crossover(*arguments)
 
 
-def test_far_below_the_numbers_stay_finite():
+def test_far_below_it_is_still_a_solution_of_its_equations():
     law = crossover(0.05, 0.15, 1e-12)
-    assert np.isfinite([law.M, law.nu, law.loss]).all()
     assert law.given_up == 0
+    lacking = 1 / critical_load(0.15) - 1 / 0.05
+    assert 2 * law.M * law.ridge * law.nu == pytest.approx(-lacking, rel=1e-9)
+
+
+def test_the_smallest_ridges_are_taken():
+    law = crossover(critical_load(0.15) * (1 + 1e-7), 0.15, 1e-300)
+    assert law.nu == pytest.approx(crossover(critical_load(0.15) * (1 + 1e-7), 0.15, 0.0).nu)
+
+
+def test_a_norm_has_to_be_positive():
+    with pytest.raises(ValueError, match="nu = -5.0: must be positive"):
+        ridge_at_norm(0.28, 0.15, -5.0)

@@ -24,6 +24,7 @@ from scipy.optimize import brentq
 
 from assocmem.limits import require
 from assocmem.ridgeless import critical_load, hinge_moments, sat_edge, sat_laws, tail_mean
+from assocmem.scalar_theory import density
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
 FAR = 12.0  # beyond lies less than 1e-32 of a standard normal law
@@ -59,8 +60,9 @@ def crossover(load, r, ridge):
     Parameters
     ----------
     load : float
-        Positive; at most a few parts in a thousand above the critical load. Far below it the formulas give
-        numbers, but are no longer near the truth.
+        Positive, and at most so far above the critical load that nu is positive: by a relative excess of
+        1.6e-4 at r = 0.15, 1e-3 at 0.5, 5e-6 at 0.01. Far below it the formulas give numbers, but are no
+        longer near the truth.
     r : float
         Tail fraction in [1e-12, 1 - 1e-9].
     ridge : float
@@ -90,8 +92,9 @@ def crossover(load, r, ridge):
         M = math.exp(log_M)
         first, squares = _given_up(kappa, M)
         pull, Y = (squares - excess) / (2 * M), _averages(kappa, M)[1]
-        product = pull * (pull + first)
-        return -math.inf if product <= 0 else math.inf if Y <= 0 else math.log(product / Y / ridge)
+        if pull <= 0 or Y <= 0:
+            return -math.inf if pull <= 0 else math.inf
+        return math.log(pull) + math.log(pull + first) - math.log(Y) - math.log(ridge)
 
     M = widest
     if ridge:
@@ -122,7 +125,13 @@ def ridge_at_norm(load, r, nu):
     Returns
     -------
     float or array
+
+    Raises
+    ------
+    ValueError
+        For a load or r out of range, or a nu that is not positive.
     """
+    require(bool(np.all(np.asarray(nu) > 0)), "nu", np.asarray(nu).tolist(), "positive")
     laws = sat_laws(load, r)
     delta, first = laws.rho - laws.kappa, hinge_moments(laws.rho)[0]
     return np.exp(-delta * nu - edge_shift(load)) * delta * first / nu
@@ -136,11 +145,16 @@ def edge_shift(load):
     Parameters
     ----------
     load : float
-        As in `sat_edge`.
+        In [1e-6, 1e6].
 
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For a load out of range.
     """
     h, weights = _hinge(float(sat_edge(load)), math.inf)
     return float(weights @ (h * np.log(h)) / (weights @ h))
@@ -161,7 +175,7 @@ def _averages(kappa, M):
     """``E H(A)`` and Y."""
     h, weights = _hinge(kappa, M)
     A = h / M
-    odds = np.log(np.expm1(np.log(M) - np.log(h))) if M > 1e15 else np.log((M - h) / h)
+    odds = math.log(M) - np.log(h) + np.log1p(-A)
     return weights @ -(special.xlogy(A, A) + special.xlog1py(1 - A, -A)), weights @ (A * odds)
 
 
@@ -171,4 +185,4 @@ def _hinge(edge, M):
     u = 0.5 * (1 + NODES)
     h = top * u**2 * (3 - 2 * u)
     weights = 0.5 * WEIGHTS * top * 6 * u * (1 - u)
-    return h, weights * np.exp(-((edge - h) ** 2) / 2) / math.sqrt(2 * math.pi)
+    return h, weights * density(edge - h)

@@ -9,7 +9,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 from scipy.optimize import brentq
 
 from assocmem.fit import fit
@@ -18,7 +17,7 @@ from assocmem.limits import require, require_integer
 from assocmem.losses import TailAverage
 from assocmem.model import gaussian_pairs, pairs_at_load, signals_and_percentiles, tail_count
 from assocmem.results import tally
-from assocmem.ridgeless import critical_load, sat_laws
+from assocmem.ridgeless import critical_load
 from assocmem.scalar_theory import solve_scalar
 from assocmem.scaling import pooled_errors
 
@@ -27,7 +26,6 @@ HALF = 0.5 * math.log(2)
 LEVELS = (0, 0.001, 0.003, 0.01, 0.03, *np.arange(1, 10) / 10, 0.93, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1)
 """Shares of keys at which distributions are stored; the edge lies near 0.95 in Figure 3."""
 RESOLUTION, REACH = 0.004, 0.03  # of a boundary, and of the first steps towards it, relative
-MIDDLES = (np.arange(2000) + 0.5) / 2000
 ROUGH = 0.01  # relative gap that decides on which side of half of log 2 a loss is
 
 
@@ -88,11 +86,19 @@ def boundary(r, d, *, seed, beta=BETA, ridge=RIDGE, device="cpu"):
     Pairs are added one after another to the same instance. The bracket is closed to 0.4% of the load, or to
     neighbouring numbers of pairs.
 
-    Parameters as in `train`.
+    Parameters
+    ----------
+    r, d, seed, beta, ridge, device
+        As in `train`.
 
     Returns
     -------
     Boundary
+
+    Raises
+    ------
+    ArithmeticError
+        If a fit does not converge, or the loss of two pairs is beyond the level already.
     """
     low, high, losses = None, None, {}
     n, stride = (predicted := predicted_pairs(d, r)), REACH
@@ -100,6 +106,8 @@ def boundary(r, d, *, seed, beta=BETA, ridge=RIDGE, device="cpu"):
         at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": ROUGH, "device": device}
         losses[n] = train(n / d**2, r, d, **at)[1].loss
         low, high = (n, high) if losses[n] < HALF else (low, n)
+        if n == high == 2:
+            raise ArithmeticError(f"d = {d}, r = {r:g}, seed = {seed}: no number of pairs has a small loss")
         if low is None or high is None:
             step = max(1, round(stride * n))
             n, stride = max(2, n + step if high is None else n - step), 2 * stride
@@ -193,10 +201,12 @@ def certified_by_dimension(table, r):
     Returns
     -------
     ByDimension
-        Dimensions are those, not whole, of the half points.
+        Dimensions are those, not whole, of the half points. Sizes all of whose instances came out alike are
+        left out.
     """
     mine = table["r"] == round(1000 * r)
     counts = tally(*(table[name][mine] for name in ("n", "d", "feasible")))
+    counts = {n: count for n, count in counts.items() if 0 < count[1].sum() < count[2].sum()}
     n, tails = np.array(list(counts)), [tail_count(r, n - 1) for n in counts]
     found = [transition(m, *counts[m], k=k) for m, k in zip(counts, tails, strict=True)]
     half = np.array([x.half for x in found])
@@ -250,17 +260,6 @@ def largest_map(table):
     raise ValueError("table: must have all loads for every r at some d")
 
 
-def effective_load(load, r, d):
-    """The load that the limit theory should be asked for, to speak of pairs at a load in dimension d.
-
-    At finite n the critical load is not ``alpha_c`` but, for independent score directions, the inverse of the
-    `kinematics.statistical_dimension` of ``k = ceil(r (n - 1))`` competitors. This is the load relative to
-    it, times ``alpha_c``.
-    """
-    n = pairs_at_load(load, d)
-    return load * float(critical_load(r)) * pooled_moments(n, tail_count(r, n - 1))[0]
-
-
 def predicted_pairs(d, r):
     """Number of pairs at which half of all instances should be solvable in dimension d (rounded).
 
@@ -300,44 +299,6 @@ def profile(pairs, found):
     signal, percentile = signals_and_percentiles(pairs, found.W)
     kinds = {"signal": signal / found.nu, "margin": found.margins / found.nu, "percentile": percentile}
     return {name: np.quantile(x.cpu().numpy(), LEVELS, method="inverted_cdf") for name, x in kinds.items()}
-
-
-def percentile_cdf_at_size(w, load, r, d, *, beta, ridge):
-    """Distribution of signal percentiles in dimension d, below the critical load.
-
-    The limiting law at the `effective_load` and this ridge, each percentile with the scatter of a sample of n
-    competitors (`SatLaws.percentile_scatter`).
-
-    Parameters
-    ----------
-    w : array
-        In [0, 1].
-    load, r, beta, ridge : float
-        As in `sat_laws` and `solve_scalar`.
-    d : int
-
-    Returns
-    -------
-    ndarray
-        Shares of keys, of the shape of w.
-    """
-    scatter = sat_laws(load, r).percentile_scatter / math.sqrt(pairs_at_load(load, d))
-    solution = solve_scalar(effective_load(load, r, d), r, beta=beta, ridge=ridge)
-    return special.ndtr((np.asarray(w)[..., None] - solution.percentile.quantile(MIDDLES)) / scatter).mean(-1)
-
-
-def signal_cdf_at_size(t, load, r, d, *, beta, ridge):
-    """Distribution of signals over nu in dimension d, below the critical load.
-
-    The limiting law at the `effective_load` and this ridge, each signal times a normal variable of mean one
-    and variance ``1/d``: the scatter of the lengths ``|W v|`` over nu if the singular values of W are spread
-    like those of a Gaussian matrix.
-
-    Parameters and shape as in `percentile_cdf_at_size`, with t any numbers.
-    """
-    solution = solve_scalar(effective_load(load, r, d), r, beta=beta, ridge=ridge)
-    limit = solution.signal.quantile(MIDDLES) / solution.nu
-    return special.ndtr((np.asarray(t)[..., None] / limit - 1) * math.sqrt(d)).mean(-1)
 
 
 def length_scatter(W):

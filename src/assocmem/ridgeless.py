@@ -12,7 +12,7 @@ from scipy import special
 
 from assocmem.laws import Law
 from assocmem.limits import require
-from assocmem.scalar_theory import RANGES, saddle_points
+from assocmem.scalar_theory import RANGES, density, saddle_points
 
 LOADS, FRACTIONS, BETAS = RANGES["load"], (1e-12, 1 - 1e-9), RANGES["beta"]
 
@@ -38,7 +38,7 @@ def tail_mean(r):
     r = np.asarray(r, dtype=float)
     require(bool(np.all((r > 0) & (r <= 1))), "r", r.tolist(), "in (0, 1]")
     quantile = np.where(r < 0.5, -special.ndtri(np.minimum(r, 0.5)), special.ndtri(np.minimum(1 - r, 0.5)))
-    return np.exp(-(quantile**2) / 2) / (np.sqrt(2 * np.pi) * r)
+    return density(quantile) / r
 
 
 def critical_load(r):
@@ -100,8 +100,8 @@ def sat_edge(load):
 
 def hinge_moments(rho):
     """First and second moment of ``(rho - G)_+`` for a standard Gaussian G; rho a float or array."""
-    density, share = np.exp(-(rho**2) / 2) / np.sqrt(2 * np.pi), special.ndtr(rho)
-    first = density + rho * share
+    share = special.ndtr(rho)
+    first = density(rho) + rho * share
     return first, share + rho * first
 
 
@@ -152,20 +152,19 @@ class SatLaws:
         sample: ``Var[1{G <= rho} + phi(rho) (G - q)_+ / r]`` with q the upper r-quantile.
         """
         q, rho = -special.ndtri(self.r), self.rho
-        density = lambda x: np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)  # noqa: E731
-        share, slope = special.ndtr(rho), density(rho) / self.r
+        above, slope = special.ndtr(-rho), density(rho) / self.r
         excess = self.r * (self.kappa - q)
-        between = density(q) - density(rho) - q * (share - 1 + self.r)
+        beyond = density(rho) - q * above  # of the excess, where the signal is passed
         square = (1 + q**2) * self.r - q * density(q)
-        second = share + 2 * slope * between + slope**2 * square
-        return float(np.sqrt(second - (share + slope * excess) ** 2))
+        variance = above * (1 - above) + 2 * slope * (above * excess - beyond)
+        return float(np.sqrt(variance + slope**2 * (square - excess**2)))
 
     def _shifted(self, by):
         edge = self.rho - by
 
         def pdf(t):
             t = np.asarray(t, dtype=float)
-            return np.where(t > edge, np.exp(-((t + by) ** 2) / 2) / np.sqrt(2 * np.pi), 0.0)
+            return np.where(t > edge, density(t + by), 0.0)
 
         return Law(
             lambda t: np.where(np.asarray(t) < edge, 0.0, special.ndtr(np.asarray(t) + by)),
@@ -208,7 +207,7 @@ def solve_unsat(load, r, beta):
     Parameters
     ----------
     load : array_like
-        Above ``critical_load(r)``, at most 1e6.
+        Above ``critical_load(r)`` by at least 1e-12 of it, at most 1e6.
     r : array_like
         Tail fraction in [1e-12, 1 - 1e-9].
     beta : array_like
@@ -228,7 +227,9 @@ def solve_unsat(load, r, beta):
     critical = _critical(r)
     require(_within(beta, *BETAS), "beta", beta.tolist(), "in [0.001, 1e+06]")
     allowed = f"above the critical load {_listed(critical)} of r = {_listed(r)} and at most 1e+06"
-    require(bool(np.all((load > critical) & (load <= LOADS[1]))), "load", load.tolist(), allowed)
+    require(
+        bool(np.all((load > critical * (1 + 1e-12)) & (load <= LOADS[1]))), "load", load.tolist(), allowed
+    )
     return saddle_points(load, r, beta, np.zeros(load.shape))
 
 

@@ -73,7 +73,7 @@ class ScalarSolution:
         """Law of the competing scores of a key, normal with standard deviation nu."""
         return Law(
             lambda s: special.ndtr(np.asarray(s) / self.nu),
-            lambda s: _density(np.asarray(s) / self.nu) / self.nu,
+            lambda s: density(np.asarray(s) / self.nu) / self.nu,
             lambda p: self.nu * special.ndtri(p),
         )
 
@@ -87,7 +87,7 @@ class ScalarSolution:
 
         def pdf(y):
             stretch = 1 + self.chi * special.expit(y) * special.expit(-np.asarray(y))
-            return _density(gaussian(y)) * stretch / self.nu
+            return density(gaussian(y)) * stretch / self.nu
 
         def quantile(p):
             return prox(self.nu * special.ndtri(p) - self.c, self.chi)
@@ -101,7 +101,7 @@ class ScalarSolution:
 
         def pdf(w):
             z = special.ndtri(w)
-            return signal.pdf(self.nu * z) * self.nu / _density(z)
+            return signal.pdf(self.nu * z) * self.nu / density(z)
 
         return Law(
             lambda w: signal.cdf(self.nu * special.ndtri(np.clip(w, 0, 1))),
@@ -338,7 +338,7 @@ class _Channel:
         self.y, weights = _panels(np.sort(edges))
         self.A = special.expit(-self.y)
         self.G = (self.y - chi * self.A + c) / nu
-        self.weights = weights * _density(self.G) * (1 + chi * self.A * special.expit(self.y)) / nu
+        self.weights = weights * density(self.G) * (1 + chi * self.A * special.expit(self.y)) / nu
 
     def mean(self, values):
         """Expectation of values at the nodes."""
@@ -355,9 +355,9 @@ def _threshold_nodes(s, m):
     kept = np.abs(bends + m) < s * grid[-1]
     if s > 1:
         y, weights = _panels(np.sort(np.concatenate([s * grid - m, bends[kept]])))
-        return y, weights * _density((y + m) / s) / s
+        return y, weights * density((y + m) / s) / s
     Z, weights = _panels(np.sort(np.concatenate([grid, (bends[kept] + m) / s])))
-    return s * Z - m, weights * _density(Z)
+    return s * Z - m, weights * density(Z)
 
 
 def _panels(edges):
@@ -365,5 +365,6 @@ def _panels(edges):
     return (edges[:-1, None] + half * (1 + NODES)).ravel(), (half * WEIGHTS).ravel()
 
 
-def _density(z):
+def density(z):
+    """Density of a standard normal variable."""
     return np.exp(-0.5 * np.asarray(z) ** 2) / np.sqrt(2 * np.pi)

@@ -1,0 +1,110 @@
+"""What a finite dimension does to the laws below the critical load, predicted without a fit.
+
+Three things. The critical load of finitely many competitors is a little higher. The lengths ``|W v|`` differ
+from key to key by ``d^-1/2`` of themselves, and with a key's length its whole column of competitors; training
+evens out margins, not margins over lengths. And the competitors of a key are a sample.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from assocmem.kinematics import pooled_moments
+from assocmem.model import pairs_at_load, tail_count
+from assocmem.ridgeless import critical_load, sat_laws
+from assocmem.scalar_theory import prox, solve_scalar
+
+MIDDLES = (np.arange(2000) + 0.5) / 2000
+LENGTHS, LENGTH_WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
+
+
+def effective_load(load, r, d):
+    """The load that the limit theory should be asked for, to speak of pairs at a load in dimension d.
+
+    At finite n the critical load is not ``alpha_c`` but, for independent score directions, the inverse of the
+    `kinematics.statistical_dimension` of ``k = ceil(r (n - 1))`` competitors. This is the load relative to
+    it, times ``alpha_c``.
+
+    Parameters
+    ----------
+    load, r : float
+    d : int
+    """
+    n = pairs_at_load(load, d)
+    return load * float(critical_load(r)) * pooled_moments(n, tail_count(r, n - 1))[0]
+
+
+@dataclass(frozen=True)
+class LawsAtSize:
+    """Laws over the keys of a memory, as values with weights; scores and margins over nu.
+
+    Attributes
+    ----------
+    signal, margin, percentile, weights : ndarray, shape (m,)
+    scatter : float
+        Standard deviation of a percentile with n competitors about its value here.
+    tail : float
+        Tail average of the competitors of a key of mean length.
+    """
+
+    signal: np.ndarray
+    margin: np.ndarray
+    percentile: np.ndarray
+    weights: np.ndarray
+    scatter: float
+    tail: float
+
+    def quantile(self, kind, p):
+        """Quantiles of ``"signal"``, ``"margin"`` or ``"percentile"`` at the shares p (1-d array)."""
+        order = np.argsort(getattr(self, kind))
+        values, shares = getattr(self, kind)[order], np.cumsum(self.weights[order])
+        if kind != "percentile":
+            return np.interp(p, shares, values)
+        places = np.linspace(values[0] - 6 * self.scatter, min(1.0, values[-1] + 6 * self.scatter), 2001)
+        return np.interp(p, self.cdf(kind, places), places)
+
+    def cdf(self, kind, t):
+        """Shares of keys at or below t (1-d array)."""
+        order = np.argsort(getattr(self, kind))
+        values, shares = getattr(self, kind)[order], np.cumsum(self.weights[order])
+        if kind != "percentile":
+            return np.interp(t, values, shares, left=0.0, right=1.0)
+        knots = np.interp(MIDDLES, shares, values)
+        return special.ndtr((np.asarray(t)[:, None] - knots) / self.scatter).mean(axis=1)
+
+
+def laws_at_size(load, r, d, *, beta, ridge):
+    """Laws in dimension d, below the critical load.
+
+    Those of Theorem 2 at the `effective_load`, for a key whose competitors have ``nu L`` in place of nu:
+    margin ``Prox_chi(L (nu G - c))`` and signal ``L c`` more. L is normal with mean one and variance ``1/d``:
+    so it is if the singular values of W are spread like those of a Gaussian matrix.
+
+    Parameters
+    ----------
+    load, r, beta, ridge : float
+        As in `sat_laws` and `solve_scalar`.
+    d : int
+        At least 8: lengths are taken to be positive.
+
+    Returns
+    -------
+    LawsAtSize
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range, or a load that is not below the critical one.
+    """
+    at = effective_load(load, r, d)
+    scatter = sat_laws(at, r).percentile_scatter / math.sqrt(pairs_at_load(load, d))
+    theory = solve_scalar(at, r, beta=beta, ridge=ridge)
+    L = np.maximum(1 + LENGTHS / math.sqrt(d), 0.05)[:, None]
+    margin = prox(L * (theory.nu * special.ndtri(MIDDLES) - theory.c), theory.chi)
+    signal = margin + L * theory.c
+    weights = (LENGTH_WEIGHTS / LENGTH_WEIGHTS.sum())[:, None] * np.full(len(MIDDLES), 1 / len(MIDDLES))
+    percentile = special.ndtr(signal / (theory.nu * L))
+    values = (signal / theory.nu, margin / theory.nu, percentile, weights)
+    return LawsAtSize(*(x.ravel() for x in values), scatter, theory.c / theory.nu)
