@@ -16,8 +16,7 @@ from assocmem.model import pairs_at_load, tail_count
 from assocmem.ridgeless import critical_load, sat_laws
 from assocmem.scalar_theory import prox, solve_scalar
 
-MIDDLES = (np.arange(2000) + 0.5) / 2000
-LENGTHS, LENGTH_WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
+SCORES, LENGTHS = (special.ndtri((np.arange(m) + 0.5) / m) for m in (600, 100))
 
 
 def effective_load(load, r, d):
@@ -38,11 +37,11 @@ def effective_load(load, r, d):
 
 @dataclass(frozen=True)
 class LawsAtSize:
-    """Laws over the keys of a memory, as values with weights; scores and margins over nu.
+    """Laws over the keys of a memory, as values of equal weight; scores and margins over nu.
 
     Attributes
     ----------
-    signal, margin, percentile, weights : ndarray, shape (m,)
+    signal, margin, percentile : ndarray, shape (m,)
     scatter : float
         Standard deviation of a percentile with n competitors about its value here.
     tail : float
@@ -52,26 +51,24 @@ class LawsAtSize:
     signal: np.ndarray
     margin: np.ndarray
     percentile: np.ndarray
-    weights: np.ndarray
     scatter: float
     tail: float
 
     def quantile(self, kind, p):
         """Quantiles of ``"signal"``, ``"margin"`` or ``"percentile"`` at the shares p (1-d array)."""
-        order = np.argsort(getattr(self, kind))
-        values, shares = getattr(self, kind)[order], np.cumsum(self.weights[order])
+        values = getattr(self, kind)
         if kind != "percentile":
-            return np.interp(p, shares, values)
-        places = np.linspace(values[0] - 6 * self.scatter, min(1.0, values[-1] + 6 * self.scatter), 2001)
+            return np.quantile(values, p)
+        low, high = values.min() - 6 * self.scatter, min(1.0, values.max() + 6 * self.scatter)
+        places = np.linspace(low, high, 2001)
         return np.interp(p, self.cdf(kind, places), places)
 
     def cdf(self, kind, t):
         """Shares of keys at or below t (1-d array)."""
-        order = np.argsort(getattr(self, kind))
-        values, shares = getattr(self, kind)[order], np.cumsum(self.weights[order])
+        values = np.sort(getattr(self, kind))
         if kind != "percentile":
-            return np.interp(t, values, shares, left=0.0, right=1.0)
-        knots = np.interp(MIDDLES, shares, values)
+            return np.searchsorted(values, t, side="right") / len(values)
+        knots = values[50::100]
         return special.ndtr((np.asarray(t)[:, None] - knots) / self.scatter).mean(axis=1)
 
 
@@ -102,9 +99,8 @@ def laws_at_size(load, r, d, *, beta, ridge):
     scatter = sat_laws(at, r).percentile_scatter / math.sqrt(pairs_at_load(load, d))
     theory = solve_scalar(at, r, beta=beta, ridge=ridge)
     L = np.maximum(1 + LENGTHS / math.sqrt(d), 0.05)[:, None]
-    margin = prox(L * (theory.nu * special.ndtri(MIDDLES) - theory.c), theory.chi)
+    margin = prox(L * (theory.nu * SCORES - theory.c), theory.chi)
     signal = margin + L * theory.c
-    weights = (LENGTH_WEIGHTS / LENGTH_WEIGHTS.sum())[:, None] * np.full(len(MIDDLES), 1 / len(MIDDLES))
     percentile = special.ndtr(signal / (theory.nu * L))
-    values = (signal / theory.nu, margin / theory.nu, percentile, weights)
+    values = (signal / theory.nu, margin / theory.nu, percentile)
     return LawsAtSize(*(x.ravel() for x in values), scatter, theory.c / theory.nu)
