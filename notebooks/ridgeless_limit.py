@@ -23,7 +23,7 @@ r = 0.15  # tail fraction of the theory; [0.1, 0.9]
 beta = 30.0  # its inverse smoothing width; [1, 300]
 below = 0.95  # a load below the critical one, over it; [0.5, 0.98]
 above = 1.36  # a load above the critical one, over it; [1.1, 5]
-load = 0.28  # load of the stored memories whose laws are shown; {0.2, 0.28}
+load = 0.28  # laws are shown at this load or 0.2, whichever is nearer; [0.2, 0.28]
 betas = [0.3, 3.0, 30.0, 300.0]  # smoothings to compare; [0.1, 300]
 ridges = [1e-6, 1e-8, 1e-10, 1e-12]  # ridges near the transition; [1e-16, 1e-5]
 grid_d = 40  # dimension of memories trained here over load and r; [8, 1000]
@@ -682,6 +682,7 @@ check(
 
 # %%
 sliced = read_table("ridgeless_limit", "slice")
+load = 0.2 if load < 0.24 else 0.28
 along = {"beta": 30.0, "ridge": 1e-7}
 sliced_fits = [
     phase.train(
