@@ -355,14 +355,15 @@ edge, point = (
     solve_scalar(low_load, r, beta=beta, ridge=1e-16),
 )
 levels = np.array([0.1, 0.3, 0.5, 0.7]) * special.ndtr(edge)
-score = special.ndtri(levels)
+h = edge - special.ndtri(levels)
+moved = edge_shift(low_load) - np.log(h)
 check(
     "proposition-12",
     f"nu times the distance of signals over nu from the edge at four quantiles, {below:g} of the critical load, ridge 1e-16",
     measured=point.signal.quantile(levels) - edge * point.nu,
-    predicted=edge_shift(low_load) - np.log(edge - score),
-    tolerance=(1 + smoothing) / point.nu,
-    falsehood=("the same without the shift", -np.log(edge - score)),
+    predicted=moved,
+    tolerance=(1 + abs(moved) / h + smoothing) / point.nu,
+    falsehood=("the same without the shift", -np.log(h)),
 )
 
 # %% [markdown]
