@@ -25,6 +25,12 @@ below = 0.95  # a load below the critical one, over it; [0.5, 0.98]
 above = 1.36  # a load above the critical one, over it; [1.1, 5]
 load = 0.28  # laws are shown at this load or 0.2, whichever is nearer; [0.2, 0.28]
 betas = [0.3, 3.0, 30.0, 300.0]  # smoothings to compare; [0.1, 300]
+curve_rs = [
+    0.02,
+    0.15,
+    0.5,
+    0.9,
+]  # fractions where the theory's jump is located; [0.01, 0.95]
 ridges = [1e-6, 1e-8, 1e-10, 1e-12]  # ridges near the transition; [1e-16, 1e-5]
 grid_d = 40  # dimension of memories trained here over load and r; [8, 1000]
 grid_rs = [0.05, 0.15, 0.25, 0.4]  # their tail fractions; [0.01, 0.9]
@@ -216,13 +222,13 @@ Table(
 # The ridge rounds the jump by its square root, as we will see, which is the tolerance.
 
 # %%
-tried, tiny = np.array([0.02, 0.15, 0.5, 0.9]), 1e-13
+tried, tiny = np.array(curve_rs), 1e-13
 theory_jumps = [
     phase.predicted_boundary(x, beta=beta, ridge=tiny, level=0.1) for x in tried
 ]
 check(
     "definition-4",
-    f"load at which the loss passes 0.1, ridge {tiny:g}, r from 0.02 to 0.9",
+    f"load at which the loss passes 0.1, ridge {tiny:g}, r from {min(tried):g} to {max(tried):g}",
     measured=theory_jumps,
     predicted=critical_load(tried),
     tolerance=10 * math.sqrt(tiny) * critical_load(tried),

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from assocmem.kinematics import pooled_moments
 from assocmem.model import pairs_at_load, tail_count
 from assocmem.ridgeless import critical_load, sat_laws
 from assocmem.scalar_theory import prox, solve_scalar
+from assocmem.tail_cone import face_moments
 
 SCORES, LENGTHS = (special.ndtri((np.arange(m) + 0.5) / m) for m in (600, 100))
 
@@ -24,15 +24,16 @@ def effective_load(load, r, d):
 
     At finite n the critical load is not ``alpha_c`` but, for independent score directions, the inverse of the
     `kinematics.statistical_dimension` of ``k = ceil(r (n - 1))`` competitors. This is the load relative to
-    it, times ``alpha_c``.
+    it, times ``alpha_c``, to about 4e-4.
 
     Parameters
     ----------
     load, r : float
+        As in `pairs_at_load` and `critical_load`.
     d : int
     """
     n = pairs_at_load(load, d)
-    return load * float(critical_load(r)) * pooled_moments(n, tail_count(r, n - 1))[0]
+    return load * float(critical_load(r)) * face_moments(n, tail_count(r, n - 1), repeats=2)[0]
 
 
 @dataclass(frozen=True)
