@@ -380,7 +380,8 @@ check(
 # The norm diverges, {numref}`fig-hinge` shows what becomes of the weights, and both can be calculated.
 # Let $h = (\kappa_r - G)_+$ be the hinge, $M = \chi/\nu$ its width, so that the weights are $A = \min(h/M, 1)$, and $\tau = \kappa_r - M$ the score below which a key has weight one.
 # Such keys are given up: nothing that the memory could do for them is worth its price.
-# To first order in $1/\nu$ the two saddle-point equations become
+# A key between $\tau$ and $\kappa_r$ has the margin $y = \log\frac{1-A}{A}$, of order one, and $\chi A = \nu h + y$; one that is given up has a margin of $-\nu\,(\tau - G)$.
+# With that, to first order in $1/\nu$, the equations $\E (\chi A)^2 = \nu^2/\alpha$ and $\lambda\nu^2 = \E[A\, y]$ of the saddle point become
 #
 # $$
 # \E(\tau - G)_+^2 = \frac{1}{\alpha_{\mathrm c}} - \frac1\alpha + 2 M \lambda \nu , \qquad
@@ -411,7 +412,7 @@ Table(
 # %% [markdown]
 # The law becomes exact as the norm grows; at an excess of $10^{-6}$ its loss is right to four digits and its norm to three.
 # As the load comes down $M$ grows like the square root of a logarithm, and the loss, about $\E h \, (1 + \log M - \E[h \log h]/\E h)/M$, falls slower than anything one meets: at a distance of $10^{-8}$ from the critical load it is still one half at $r = 0.15$.
-# The transition is continuous, as the theorem has it, and looks like a jump to anybody who measures it.
+# So the loss does go to zero, since $M$ grows without bound, and yet looks like a jump to anybody who measures it.
 
 # %%
 lacking = 1 / critical - 1 / (critical * (1 + excesses[1:3]))
@@ -844,7 +845,7 @@ Table(
 
 # %% [markdown]
 # Measured, and predicted in brackets; spreads are distances between the 10% and the 90% quantile.
-# Those of percentiles and signals agree within a tenth at every dimension, and the lowest of all keys is within two thousandths of where it should be.
+# Those of percentiles and signals agree within a tenth at every dimension, and the lowest of all keys is within two or three thousandths of where it should be.
 # The share below the edge and the spread of margins are those of an instance: the whole distribution sits a little higher or lower as the critical load of the instance does, and at the larger dimensions there are few of them.
 # The same goes for the norm, which is large and moves with the distance from the critical load.
 
