@@ -765,7 +765,7 @@ check(
 # If the singular values of $W$ are spread like those of a Gaussian matrix, lengths scatter by $d^{-1/2}$: in general the scatter, in these units, is
 #
 # $$
-# \sqrt d\, \operatorname{sd} L \simeq \frac{\sqrt{d \operatorname{tr}(M^2)/2}}{\operatorname{tr} M} , \qquad M = W^\top W .
+# \sqrt d\, \operatorname{sd} L \simeq \frac{\sqrt{d \operatorname{tr}(K^2)/2}}{\operatorname{tr} K} , \qquad K = W^\top W .
 # $$ (eq-ridgeless-lengths)
 #
 # The tail average of a key is $L_i c_r(\nu)$ then, and training evens out margins, not margins over lengths, since the loss is one of margins.

@@ -304,7 +304,7 @@ def profile(pairs, found):
 def length_scatter(W):
     """Relative standard deviation of ``|W v|`` over Gaussian keys v to leading order, times ``sqrt d``.
 
-    ``sqrt(d tr(M^2) / 2) / tr M`` with ``M = W' W``; 1 for a large Gaussian matrix.
+    ``sqrt(d tr(K^2) / 2) / tr K`` with ``K = W' W``; 1 for a large Gaussian matrix.
 
     Parameters
     ----------
