@@ -30,7 +30,7 @@ curve_rs = [
     0.15,
     0.5,
     0.9,
-]  # fractions where the theory's jump is located; [0.01, 0.95]
+]  # where the theory's jump is located; [0.01, 0.95]
 ridges = [1e-6, 1e-8, 1e-10, 1e-12]  # ridges near the transition; [1e-16, 1e-5]
 verdict_rs = [0.05, 0.15, 0.4]  # the stored verdicts nearest to these fractions; [0, 1]
 grid_d = 40  # dimension of memories trained here over load and r; [8, 1000]
@@ -248,7 +248,7 @@ def median_rule(r):
 
 check(
     "definition-4",
-    "the same",
+    f"load at which the loss passes 0.1, ridge {tiny:g}, r from {min(tried):g} to {max(tried):g}",
     measured=theory_jumps,
     predicted=critical_load(tried),
     tolerance=10 * math.sqrt(tiny) * critical_load(tried),
@@ -328,7 +328,7 @@ check(
 q = -float(special.ndtri(r))
 check(
     "proposition-11",
-    "mean loss over ridge times norm, the same",
+    f"mean loss over ridge times norm, at {below:g} of the critical load, ridges 1e-8, 1e-12, 1e-16",
     measured=weak.loss / (weak.ridge * weak.nu),
     predicted=1 / delta,
     tolerance=(1 / weak.nu + 2 * smoothing / (delta * weak.nu**2)) / delta,
@@ -906,7 +906,7 @@ check(
 right, wrong = spreads("percentile"), spreads("percentile", without_tail)
 check(
     "figure-3",
-    "spread of percentiles over the predicted one, the same memories",
+    f"spread of percentiles over the predicted one, loads 0.2 and 0.28, d from {min(nus)} to {big}",
     measured=right,
     predicted=1.0,
     tolerance=0.12,
@@ -995,7 +995,7 @@ check(
 # %%
 check(
     "proposition-12",
-    "the same",
+    f"five quantiles of the percentile at load {load:g}, followed from d up to {largest}",
     measured=finite + rest,
     predicted=finite,
     tolerance=4 * error,
