@@ -23,7 +23,7 @@ from scipy import special
 from scipy.optimize import brentq
 
 from assocmem.limits import require
-from assocmem.ridgeless import critical_load, hinge_moments, sat_edge, sat_laws, tail_mean
+from assocmem.ridgeless import critical_load, hinge_edge, hinge_moments, sat_edge, sat_laws, tail_mean
 from assocmem.scalar_theory import density
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
@@ -85,7 +85,7 @@ def crossover(load, r, ridge):
     lowest = 1 / second if ridge == 0 else 0.0
     require(lowest < load < highest, "load", load, f"above {lowest:.6g} and below {highest:.6g} at r = {r:g}")
     excess = second - 1 / load
-    widest = LARGEST if excess <= 0 else kappa - _edge_of(excess)
+    widest = LARGEST if excess <= 0 else kappa - float(hinge_edge(excess))
 
     def ridge_at(log_M):
         """Logarithm of the ridge that has this hinge, over the one asked for."""
@@ -99,7 +99,8 @@ def crossover(load, r, ridge):
     M = widest
     if ridge:
         clip = lambda log_M: min(1e3, max(-1e3, ridge_at(log_M)))  # noqa: E731
-        M = math.exp(brentq(clip, math.log(least), math.log(widest), xtol=1e-13, rtol=1e-13))
+        beyond = math.log(widest) + 1e-9  # where the ridge is negative, whatever the rounding of the edge
+        M = math.exp(brentq(clip, math.log(least), beyond, xtol=1e-13, rtol=1e-13))
     first, squares = _given_up(kappa, M)
     entropy, Y = _averages(kappa, M)
     nu = Y / (max(squares - excess, 0) / (2 * M) + first)
@@ -158,11 +159,6 @@ def edge_shift(load):
     """
     h, weights = _hinge(float(sat_edge(load)), math.inf)
     return float(weights @ (h * np.log(h)) / (weights @ h))
-
-
-def _edge_of(excess):
-    """The tau with ``E (tau - G)_+^2 = excess``."""
-    return brentq(lambda tau: float(hinge_moments(tau)[1]) / excess - 1, -40.0, 10.0, xtol=1e-14)
 
 
 def _given_up(kappa, M):

@@ -87,11 +87,17 @@ def sat_edge(load):
     """
     load = np.asarray(load, dtype=float)
     require(bool(np.all((load >= LOADS[0]) & (load <= LOADS[1]))), "load", load.tolist(), "in [1e-06, 1e+06]")
+    return hinge_edge(1 / load)
+
+
+def hinge_edge(square):
+    """The rho with ``E (rho - G)_+^2 = square``; a float or array, positive."""
     # Newton's method for log E (rho - G)_+^2, which is concave: monotone from the left
-    rho = np.full(load.shape, -6.0)
+    square = np.asarray(square, dtype=float)
+    rho = np.full(square.shape, np.where(square.min() < 1e-6, -30.0, -6.0))
     for _ in range(100):
         first, second = hinge_moments(rho)
-        step = -np.log(load * second) * second / (2 * first)
+        step = -np.log(second / square) * second / (2 * first)
         rho = rho + step
         if np.all(np.abs(step) <= 1e-15 * np.maximum(1, np.abs(rho))):
             break
