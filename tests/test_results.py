@@ -136,6 +136,7 @@ def script(section, name):
 
 
 LAW = "finite_size_scaling"
+COMPARED = "feasible", "n", "nu", "loss", "load", "signal_9", "percentile_0", "d", "ratio"
 
 
 @pytest.mark.parametrize(
@@ -149,6 +150,8 @@ LAW = "finite_size_scaling"
         ("ridgeless_limit", "verdicts", "verdict", ("r", "n", "d", "seed"), ("n", 80), 4),
         ("ridgeless_limit", "slice", "memory", ("d", "load", "seed"), ("d", 30), 2),
         ("ridgeless_limit", "grid", "point", ("d", "r", "load"), ("load", 100), 1),
+        ("sparse_repair", "dimensions", "dimension", ("n", "construction", "seed"), ("n", 300), 3),
+        ("sparse_repair", "predictions", "prediction", ("digits", "kind"), ("digits", 30), 1),
     ],
 )
 def test_stored_rows_come_out_again(section, name, function, keys, most, rows):
@@ -158,7 +161,7 @@ def test_stored_rows_come_out_again(section, name, function, keys, most, rows):
         key = {column: int(table[column][row]) for column in keys}
         for column, value in compute(**key).items():
             stored = table[column][row]
-            if column in ("feasible", "n", "nu", "loss", "load", "signal_9", "percentile_0"):
+            if column in COMPARED:
                 found = float(value) if value != "" else np.nan
                 assert found == pytest.approx(stored, rel=1e-3, nan_ok=True), (key, column)
 

@@ -1,0 +1,316 @@
+"""Repaired memories in the Gaussian picture, where only ``log n`` enters: n may be 10^100, or far more.
+
+Scores are taken for normal variables, independent but for what the construction ties together. Under the base
+memory a key has the signal ``s = 1 + sigma_s Z`` and competitors of spread ``sigma_c``. The repair adds noise
+of spread ``tau``, and the weight ``2 gamma - m`` to the signal of a deficient key. The leading correction of
+order 1/d is in, and goes away by itself: a factor ``|v_i|`` is common to all scores of a key and leaves their
+order alone, and without it the variance of a signal exceeds the load by ``2.5/d0``, that of a competitor by
+``(1 + s^2)/d0``, which is ``1.5/d0`` where keys fail.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize, special
+
+from assocmem.limits import require
+
+LOG_2PI, LOG_LOG_2 = math.log(2 * math.pi), math.log(math.log(2))
+LARGEST = 1e4  # log n up to which the quadrature has been tried
+NO_NOISE, IMPOSSIBLE, CLIP = 1e-6, -1e7, 50.0
+FARTHEST = 37.0  # standard deviations at which the normal tail has not yet vanished in double precision
+
+
+@dataclass(frozen=True)
+class RepairPrediction:
+    """What sparse repair does in the Gaussian picture.
+
+    Attributes
+    ----------
+    log_failures : float
+        Log of the expected number of keys not retrieved.
+    deficient : float
+        Share of the keys that are deficient.
+    noise : float
+        Spread ``tau`` of the scores added to other targets.
+    margin : float
+        Median margin of a key under the base memory alone.
+    """
+
+    log_failures: float
+    deficient: float
+    noise: float
+    margin: float
+
+    @property
+    def success(self):
+        """Probability that all keys are retrieved, failures being rare and scattered."""
+        return math.exp(-math.exp(min(self.log_failures, 7.0)))
+
+
+def paper_share(log_n):
+    """Share ``(log n)^(-1/8)`` of the coordinates that the proof reserves."""
+    require(log_n > 1, "log_n", log_n, "above 1")
+    return log_n**-0.125
+
+
+def predict_repair(log_n, ratio, *, share, gamma):
+    """Failures of sparse repair from the Gaussian picture, by quadrature in the logarithm.
+
+    Parameters
+    ----------
+    log_n : float
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
+    ratio : float
+        ``d^2 / (n log n)``, positive.
+    share : float or None
+        Share ``d1 / d`` of the coordinates that is reserved, in (0, 1); None for a repair in place, where all
+        of them serve twice and the repair is still taken for independent of the base.
+    gamma : float
+        As in `assocmem.repair.sparse_repair`, in (0, 1/2).
+
+    Returns
+    -------
+    RepairPrediction
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
+    """
+    require(math.log(10) <= log_n <= LARGEST, "log_n", log_n, f"between log 10 and {LARGEST:g}")
+    require(ratio > 0 and math.isfinite(ratio), "ratio", ratio, "a finite number > 0")
+    require(share is None or 0 < share < 1, "share", share, "None or in (0, 1)")
+    require(0 < gamma < 0.5, "gamma", gamma, "in (0, 1/2)")
+    load = 1 / (ratio * log_n)
+    one_over_d = math.exp(-0.5 * (math.log(ratio * log_n) + log_n))
+    d0, d1 = (1, 1) if share is None else (1 - share, share)  # in units of d
+    sigma_s = math.sqrt(load / d0**2 + 2.5 * one_over_d / d0)
+    sigma_c = math.sqrt(load / d0**2 + 1.5 * one_over_d / d0)
+
+    # best competitor of a key: n Q(x) is a standard exponential variable
+    log_e = np.linspace(-20, 4, 61)
+    log_e_weights = log_e - np.exp(log_e) + math.log(log_e[1] - log_e[0])
+    best = -sigma_c * special.ndtri_exp(np.minimum(log_e - log_n, -1e-9))
+    shortfall = (best + gamma - 1) / sigma_s  # deficient are signals below it
+    log_share = special.logsumexp(log_e_weights + special.log_ndtr(shortfall))
+    square = np.sum(np.exp(log_e_weights) * _square_above(best + 2 * gamma - 1, gamma, sigma_s))
+    deficient = math.exp(log_share)
+    own = square / max(deficient, 1e-300)
+    tau = math.sqrt(square * (load / d1**2 + one_over_d / d1))
+    tau_own = math.sqrt(tau**2 + own * one_over_d / d1)
+    tau_signal = math.sqrt(tau**2 + 4 * own * one_over_d / d1)
+    lifted = _log_beaten(best, best + 2 * gamma, log_n, sigma_c, tau_own, tau_signal, rival=True)
+    failing_lifted = special.logsumexp(log_e_weights + special.log_ndtr(shortfall) + lifted)
+    failing_rest = _log_rest(gamma, log_n, sigma_s, sigma_c, tau)
+    total = np.logaddexp(failing_lifted, failing_rest) + log_n
+    median = 1 + math.sqrt(load / d0**2 + 2 * one_over_d / d0) * special.ndtri_exp(LOG_LOG_2 - log_n)
+    return RepairPrediction(float(total), deficient, tau, float(median))
+
+
+def _square_above(level, gamma, sigma):
+    """``E w^2 1{w >= gamma}`` of ``w = level - sigma Z``, in terms of the excess of w over gamma."""
+    x = (level - gamma) / sigma
+    density, tail = np.exp(-0.5 * x**2) / math.sqrt(2 * math.pi), special.ndtr(x)
+    first = np.maximum(x * tail + density, 0)
+    second = np.maximum((1 + x**2) * tail + x * density, 0)
+    return gamma**2 * tail + 2 * gamma * sigma * first + sigma**2 * second
+
+
+def _log_rest(gamma, log_n, sigma_s, sigma_c, tau):
+    """Log probability that a key is not deficient, and fails all the same."""
+
+    def integrand(z):
+        s = 1 + sigma_s * z
+        spared = -np.exp(np.minimum(log_n + special.log_ndtr(-(s - gamma) / sigma_c), 700.0))
+        return spared - 0.5 * z**2 - 0.5 * LOG_2PI + _log_beaten(s - gamma, s, log_n, sigma_c, tau, tau)
+
+    span = math.sqrt(2 * log_n)
+    coarse = np.linspace(-span - 3, 6, 40)
+    values = integrand(coarse)
+    if not values.max() > IMPOSSIBLE:
+        return -math.inf
+    inside = coarse[values > values.max() - 40]
+    z = np.linspace(inside[0] - 0.3, inside[-1] + 0.3, 50)
+    return special.logsumexp(integrand(z)) + math.log(z[1] - z[0])
+
+
+def _log_beaten(best, signal, log_n, sigma, tau, tau_signal, rival=False):
+    """Log probability that a key is not retrieved after noise, for keys whose competitors are below ``best``.
+
+    The signal is ``signal`` and noise of spread ``tau_signal``; a competitor of spread ``sigma``, known to be
+    below ``best``, receives noise of spread ``tau``. With ``rival`` there is one at ``best`` itself.
+    """
+    best, signal = np.broadcast_arrays(np.asarray(best, float), np.asarray(signal, float))
+    if tau < NO_NOISE:
+        return np.full(best.shape, -np.inf)
+    span = math.sqrt(2 * log_n) + 2
+    y = np.linspace(-span, 5, 41)
+    values = _log_beaten_at(best[:, None], signal[:, None], y, log_n, sigma, tau, tau_signal, rival)
+    fine = y[np.argmax(values - 0.5 * y**2, axis=1)][:, None] + np.linspace(-6, 6, 41)
+    values = _log_beaten_at(best[:, None], signal[:, None], fine, log_n, sigma, tau, tau_signal, rival)
+    return special.logsumexp(values - 0.5 * fine**2, axis=1) - 0.5 * LOG_2PI + math.log(12 / 40)
+
+
+def _log_beaten_at(best, signal, y, log_n, sigma, tau, tau_signal, rival):
+    """As `_log_beaten`, where the signal's noise is ``tau_signal y``."""
+    level = signal + tau_signal * y
+    log_rate = log_n + _log_crossing(best, level, sigma, tau)
+    if rival:
+        clear = np.minimum((level - best) / tau, FARTHEST)
+        log_rate = np.logaddexp(log_rate, np.log(-special.log_ndtr(clear)))
+    return _log_some(log_rate)
+
+
+def _log_some(log_rate):
+    """Log of ``1 - exp(-rate)``, without underflow."""
+    log_rate = np.minimum(log_rate, 30.0)
+    return np.where(log_rate < -30, log_rate, np.log(-np.expm1(-np.exp(np.maximum(log_rate, -30.0)))))
+
+
+def _log_crossing(best, level, sigma, tau):
+    """Log of ``P(A < best, A + B > level)`` for independent normal A, B of spreads sigma and tau."""
+    total = math.hypot(sigma, tau)
+    width = sigma * tau / total
+    centre = np.minimum(level * (sigma / total) ** 2, best)
+    low = centre - 8 * width
+    high = np.minimum(best, centre + 8 * width)
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    half = 0.5 * (high - low)
+    a = (low + half)[..., None] + half[..., None] * nodes
+    log_f = special.log_ndtr(-(level[..., None] - a) / tau) - 0.5 * (a / sigma) ** 2
+    return special.logsumexp(log_f, axis=-1, b=weights) + np.log(half) - 0.5 * LOG_2PI - math.log(sigma)
+
+
+def half_success_ratio(log_n, *, share, gamma):
+    """The ``d^2 / (n log n)`` at which a repair succeeds with probability one half, in the Gaussian picture.
+
+    Parameters
+    ----------
+    log_n, share, gamma : float
+        As in `predict_repair`.
+    """
+
+    def surplus(log_ratio):
+        found = predict_repair(log_n, math.exp(log_ratio), share=share, gamma=gamma).log_failures
+        return max(found, -CLIP) - LOG_LOG_2
+
+    low, high = math.log(1.0), math.log(16.0)
+    while surplus(high) > 0:
+        low, high = high, high + math.log(16.0)
+    return math.exp(optimize.toms748(surplus, low, high, xtol=1e-4))
+
+
+@dataclass(frozen=True)
+class BestRepair:
+    """The reserve and the margin with which a repair needs the fewest dimensions.
+
+    Attributes
+    ----------
+    ratio : float
+        ``d^2 / (n log n)`` at which it succeeds half of the time.
+    share, gamma : float
+        As in `predict_repair`.
+    """
+
+    ratio: float
+    share: float | None
+    gamma: float
+
+
+def best_split(log_n):
+    """Reserve and margin that minimise `half_success_ratio`, by the simplex method; the ratio is good to 1%.
+
+    Parameters
+    ----------
+    log_n : float
+        As in `predict_repair`.
+
+    Returns
+    -------
+    BestRepair
+    """
+
+    def choice(x):
+        return {"share": float(special.expit(x[0])), "gamma": float(0.5 * special.expit(x[1]))}
+
+    simplex = [(-2.5, -1.5), (-2.0, -1.5), (-2.5, -1.0)]
+    found = optimize.minimize(
+        lambda x: half_success_ratio(log_n, **choice(x)),
+        simplex[0],
+        method="Nelder-Mead",
+        options={"initial_simplex": simplex, "xatol": 0.03, "fatol": 0.003},
+    )
+    return BestRepair(float(found.fun), **choice(found.x))
+
+
+def best_margin(log_n, share):
+    """Margin that minimises `half_success_ratio` for a given reserve.
+
+    Parameters
+    ----------
+    log_n, share : float
+        As in `predict_repair`; None for a repair in place.
+
+    Returns
+    -------
+    BestRepair
+    """
+    found = optimize.minimize_scalar(
+        lambda x: half_success_ratio(log_n, share=share, gamma=math.exp(x)),
+        bounds=(math.log(1e-3), math.log(0.499)),
+        method="bounded",
+        options={"xatol": 0.02},
+    )
+    return BestRepair(float(found.fun), share, math.exp(found.x))
+
+
+# --- equal signals ----------------------------------------------------------------------------------------
+
+
+def equalised_half_ratio(log_n):
+    """The ratio at which equal signals retrieve every pair with probability one half; it tends to 4.
+
+    All n^2 competitors have the variance ``load / (1 - load)``, n conditions on the d^2 entries having used
+    up the share ``load`` of them, and the largest meets the signal 1.
+
+    Parameters
+    ----------
+    log_n : float
+        As in `predict_repair`.
+    """
+    require(math.log(10) <= log_n <= LARGEST, "log_n", log_n, f"between log 10 and {LARGEST:g}")
+    return (1 + special.ndtri_exp(LOG_LOG_2 - 2 * log_n) ** 2) / log_n
+
+
+def clipped_half_ratio(log_n, gamma=None):
+    """The same after one hard clip at ``1 - gamma``, whose noise may lift a competitor that was below.
+
+    Parameters
+    ----------
+    log_n : float
+        As in `predict_repair`.
+    gamma : float, optional
+        In (0, 1); by default the best one.
+    """
+    if gamma is None:
+        found = optimize.minimize_scalar(
+            lambda x: clipped_half_ratio(log_n, math.exp(x)), bounds=(math.log(1e-5), -0.2), method="bounded"
+        )
+        return float(found.fun)
+    require(0 < gamma < 1, "gamma", gamma, "in (0, 1)")
+
+    def surplus(ratio):
+        load = 1 / (ratio * log_n)
+        sigma = math.sqrt(load / (1 - load))
+        t = (1 - gamma) / sigma
+        mills = math.sqrt(math.pi / 2) * special.erfcx(t / math.sqrt(2))
+        log_square = math.log(sigma**2 * ((1 + t**2) * mills - t)) - 0.5 * t**2 - 0.5 * LOG_2PI
+        log_tau = 0.5 * (log_n + math.log(load) + log_square)  # n^2 E (x - 1 + gamma)_+^2 / d^2
+        if log_tau < math.log(NO_NOISE):
+            return -CLIP
+        crossing = _log_crossing(np.array(1 - gamma), np.array(1.0), sigma, math.exp(min(log_tau, 50.0)))
+        return max(2 * log_n + float(crossing) - LOG_LOG_2, -CLIP)
+
+    return optimize.brentq(surplus, 1.05 / log_n, 8 + 8 / log_n, xtol=1e-6)  # from a load near 1 on
