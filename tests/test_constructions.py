@@ -1,9 +1,19 @@
 """Each construction has a dimension from which on it works, and its cost is counted."""
 
+import math
+
+import numpy as np
 import pytest
 import torch
 
-from assocmem.constructions import CONSTRUCTIONS, Built, Construction, nested_pairs, smallest_dimension
+from assocmem.constructions import (
+    CONSTRUCTIONS,
+    Built,
+    Construction,
+    half_ratio,
+    nested_pairs,
+    smallest_dimension,
+)
 from assocmem.correlation import correlation_memory
 from assocmem.model import retrieval_margins
 
@@ -51,3 +61,11 @@ def test_a_construction_that_never_works_is_an_error():
     never = Construction("negated", lambda pairs: Built(-correlation_memory(pairs), 0), 2.0)
     with pytest.raises(ArithmeticError, match="negated: fails in dimension"):
         smallest_dimension(never, 20, seed=1)
+
+
+def test_the_half_ratio_is_that_of_the_median_dimension():
+    ratio, error = half_ratio(100, [20, 22, 24, 40])
+    assert ratio == pytest.approx(23**2 / (100 * math.log(100)))
+    spread = np.std([20, 22, 24, 40], ddof=1)
+    assert error == pytest.approx(2 * 23 * 1.2533 * spread / 2 / (100 * math.log(100)), rel=1e-3)
+    assert math.isnan(half_ratio(100, [20])[1])

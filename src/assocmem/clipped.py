@@ -5,7 +5,7 @@ the value one and, of all memories that do, takes the one with the smallest sum 
 
     min |U' W V|_F^2   subject to   u_i' W v_i = 1   for all i .
 
-(Read by key, the condition and the objective are those of a minimum average correlation energy filter.)
+(Minimum average correlation energy filters do the same for the peaks of one filter.)
 A *clipping* round looks up the competitors above ``1 - gamma`` and asks, at a price, that they too be there:
 
     min |U' W V|_F^2 / (n/d)^2 + sum_ji (s_ji - (1 - gamma))^2 / softness   subject to the same.
@@ -195,7 +195,7 @@ def _above(pairs, W, level):
     for columns, block in score_blocks(pairs, W):
         signal = take_signal(block, columns, -math.inf)
         failing += int((block.amax(dim=0) >= signal).sum())
-        i, j = (block.T > level).nonzero(as_tuple=True)
+        i, j = (block > level).T.nonzero(as_tuple=True)
         targets.append(j)
         keys.append(i + columns.start)
     return failing, torch.cat(targets), torch.cat(keys)

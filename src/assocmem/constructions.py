@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from assocmem.clipped import clipped_memory
@@ -15,7 +16,7 @@ from assocmem.correlation import correlation_memory
 from assocmem.fit import fit
 from assocmem.limits import require, require_integer
 from assocmem.losses import CrossEntropy
-from assocmem.model import Pairs, dimension_at_ratio, gaussian_pairs, retrieval_margins
+from assocmem.model import Pairs, dimension_at_ratio, gaussian_pairs, retrieval_margins, top1_ratio
 from assocmem.repair import repair_in_place, sparse_repair
 
 WIDEST = 120.0  # d^2 / (n log n) of the longer vectors
@@ -176,3 +177,24 @@ def smallest_dimension(construction, n, *, seed):
         else:
             high, built = middle, found
     return high, built
+
+
+def half_ratio(n, dimensions):
+    """Ratio ``d^2 / (n log n)`` at which half of the instances are retrieved.
+
+    Parameters
+    ----------
+    n : int
+    dimensions : array, shape (instances,)
+        Smallest dimensions of the instances.
+
+    Returns
+    -------
+    ratio, error : float
+        From the median, and its standard error as for normal dimensions (nan for a single instance).
+    """
+    d = np.asarray(dimensions, dtype=float)
+    median = float(np.median(d))
+    spread = float(np.std(d, ddof=1)) if len(d) > 1 else math.nan
+    error = math.sqrt(math.pi / 2 / len(d)) * max(spread, 0.5)
+    return top1_ratio(n, median), 2 * median * error / (n * math.log(n))

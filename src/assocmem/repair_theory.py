@@ -79,7 +79,7 @@ def predict_repair(log_n, ratio, *, share, gamma):
     ValueError
         Naming the parameter that is out of range.
     """
-    require(math.log(10) <= log_n <= LARGEST, "log_n", log_n, f"between log 10 and {LARGEST:g}")
+    _require_log_n(log_n)
     require(ratio > 0 and math.isfinite(ratio), "ratio", ratio, "a finite number > 0")
     require(share is None or 0 < share < 1, "share", share, "None or in (0, 1)")
     require(0 < gamma < 0.5, "gamma", gamma, "in (0, 1/2)")
@@ -269,23 +269,63 @@ def best_margin(log_n, share):
 # --- equal signals ----------------------------------------------------------------------------------------
 
 
+def log_equalised_failures(log_n, ratio):
+    """Log of the expected number of competitors above their signal when all signals are equal.
+
+    All n^2 competitors have the variance ``load / (1 - load)``, n conditions having used up the share ``load``
+    of the d^2 entries, and the signal is 1.
+
+    Parameters
+    ----------
+    log_n : float
+        As in `predict_repair`.
+    ratio : float
+        ``d^2 / (n log n)``, above ``1 / log n``.
+    """
+    return 2 * log_n + float(special.log_ndtr(-1 / _equalised_spread(log_n, ratio)))
+
+
 def equalised_half_ratio(log_n):
     """The ratio at which equal signals retrieve every pair with probability one half; it tends to 4.
-
-    All n^2 competitors have the variance ``load / (1 - load)``, n conditions on the d^2 entries having used
-    up the share ``load`` of them, and the largest meets the signal 1.
 
     Parameters
     ----------
     log_n : float
         As in `predict_repair`.
     """
-    require(math.log(10) <= log_n <= LARGEST, "log_n", log_n, f"between log 10 and {LARGEST:g}")
+    _require_log_n(log_n)
     return (1 + special.ndtri_exp(LOG_LOG_2 - 2 * log_n) ** 2) / log_n
 
 
-def clipped_half_ratio(log_n, gamma=None):
+def log_clipped_failures(log_n, ratio, gamma):
     """The same after one hard clip at ``1 - gamma``, whose noise may lift a competitor that was below.
+
+    Parameters
+    ----------
+    log_n, ratio : float
+        As in `log_equalised_failures`.
+    gamma : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        Minus infinity where the clip adds next to no noise.
+    """
+    sigma, load = _equalised_spread(log_n, ratio), 1 / (ratio * log_n)
+    require(0 < gamma < 1, "gamma", gamma, "in (0, 1)")
+    t = (1 - gamma) / sigma
+    mills = math.sqrt(math.pi / 2) * special.erfcx(t / math.sqrt(2))
+    log_square = math.log(sigma**2 * ((1 + t**2) * mills - t)) - 0.5 * t**2 - 0.5 * LOG_2PI
+    log_tau = 0.5 * (log_n + math.log(load) + log_square)  # tau^2 = n^2 E (x - 1 + gamma)_+^2 / d^2
+    if log_tau < math.log(NO_NOISE):
+        return -math.inf
+    tau = math.exp(min(log_tau, 50.0))
+    return 2 * log_n + float(_log_crossing(np.array(1 - gamma), np.array(1.0), sigma, tau))
+
+
+def clipped_half_ratio(log_n, gamma=None):
+    """The ratio at which equal signals and one clip succeed with probability one half; it tends to 2.
 
     Parameters
     ----------
@@ -294,23 +334,26 @@ def clipped_half_ratio(log_n, gamma=None):
     gamma : float, optional
         In (0, 1); by default the best one.
     """
+    _require_log_n(log_n)
     if gamma is None:
+        bounds = math.log(1e-5), -0.2
         found = optimize.minimize_scalar(
-            lambda x: clipped_half_ratio(log_n, math.exp(x)), bounds=(math.log(1e-5), -0.2), method="bounded"
+            lambda x: clipped_half_ratio(log_n, math.exp(x)), bounds=bounds, method="bounded"
         )
         return float(found.fun)
-    require(0 < gamma < 1, "gamma", gamma, "in (0, 1)")
 
     def surplus(ratio):
-        load = 1 / (ratio * log_n)
-        sigma = math.sqrt(load / (1 - load))
-        t = (1 - gamma) / sigma
-        mills = math.sqrt(math.pi / 2) * special.erfcx(t / math.sqrt(2))
-        log_square = math.log(sigma**2 * ((1 + t**2) * mills - t)) - 0.5 * t**2 - 0.5 * LOG_2PI
-        log_tau = 0.5 * (log_n + math.log(load) + log_square)  # n^2 E (x - 1 + gamma)_+^2 / d^2
-        if log_tau < math.log(NO_NOISE):
-            return -CLIP
-        crossing = _log_crossing(np.array(1 - gamma), np.array(1.0), sigma, math.exp(min(log_tau, 50.0)))
-        return max(2 * log_n + float(crossing) - LOG_LOG_2, -CLIP)
+        return max(log_clipped_failures(log_n, ratio, gamma) - LOG_LOG_2, -CLIP)
 
     return optimize.brentq(surplus, 1.05 / log_n, 8 + 8 / log_n, xtol=1e-6)  # from a load near 1 on
+
+
+def _equalised_spread(log_n, ratio):
+    """Standard deviation of a competitor when all signals are one."""
+    _require_log_n(log_n)
+    require(1 / log_n < ratio < math.inf, "ratio", ratio, "above 1 / log n, a load below 1")
+    return math.sqrt(1 / (ratio * log_n - 1))
+
+
+def _require_log_n(log_n):
+    require(math.log(10) <= log_n <= LARGEST, "log_n", log_n, f"between log 10 and {LARGEST:g}")
