@@ -246,6 +246,16 @@ def test_the_best_split_beats_others():
         assert found > 1.002 * best
 
 
+def test_with_a_good_margin_the_ratio_falls_towards_two():
+    """In place, at 100, 400 and 1600 digits; a floor under the noise's tail once turned this round."""
+    far = [
+        theory.half_success_ratio(math.log(10) * digits, share=None, gamma=0.243 / math.sqrt(digits))
+        for digits in (100, 400, 1600)
+    ]
+    assert 2.3 > far[0] > far[1] > far[2] > 2
+    assert far[0] - 2 > 3 * (far[2] - 2)
+
+
 def test_equal_signals_tend_to_four_and_one_clip_to_two():
     far = [math.log(10) * digits for digits in (3, 30, 300, 3000)]
     equal = [theory.equalised_half_ratio(x) for x in far]

@@ -19,7 +19,7 @@ from assocmem.limits import require
 LOG_2PI, LOG_LOG_2 = math.log(2 * math.pi), math.log(math.log(2))
 LARGEST = 1e4  # log n up to which the quadrature has been tried
 NO_NOISE, IMPOSSIBLE, CLIP = 1e-6, -1e7, 50.0
-FARTHEST = 37.0  # standard deviations at which the normal tail has not yet vanished in double precision
+SMALL_TAIL = 8.0  # standard deviations from which on -log(1 - tail) is the tail
 
 
 @dataclass(frozen=True)
@@ -158,8 +158,10 @@ def _log_beaten_at(best, signal, y, log_n, sigma, tau, tau_signal, rival):
     level = signal + tau_signal * y
     log_rate = log_n + _log_crossing(best, level, sigma, tau)
     if rival:
-        clear = np.minimum((level - best) / tau, FARTHEST)
-        log_rate = np.logaddexp(log_rate, np.log(-special.log_ndtr(clear)))
+        clear = (level - best) / tau
+        log_tail = special.log_ndtr(-clear)
+        near = np.log(-special.log_ndtr(np.minimum(clear, SMALL_TAIL)))
+        log_rate = np.logaddexp(log_rate, np.where(clear < SMALL_TAIL, near, log_tail))
     return _log_some(log_rate)
 
 
@@ -272,8 +274,8 @@ def best_margin(log_n, share):
 def log_equalised_failures(log_n, ratio):
     """Log of the expected number of competitors above their signal when all signals are equal.
 
-    All n^2 competitors have the variance ``load / (1 - load)``, n conditions having used up the share ``load``
-    of the d^2 entries, and the signal is 1.
+    All n^2 competitors have the variance ``load / (1 - load)``, as n conditions have used up the share
+    ``load`` of the d^2 entries, and the signal is 1.
 
     Parameters
     ----------

@@ -1,0 +1,141 @@
+"""Success of the explicit memories at n = 10^digits, predicted: a thousand pairs, a million, 10^30, and on.
+
+Repairs take the best reserves and margins, which are stored in ``data/sparse_repair/predictions.csv``.
+"""
+
+import math
+from functools import cache
+
+import numpy as np
+
+from assocmem import correlation, kinematics, repair_theory
+from assocmem.limits import require
+from assocmem.model import dimension_at_ratio
+from assocmem.results import read_table
+
+EXACT_UP_TO = 6  # digits up to which outer products have their exact one-column law, not the Gaussian picture
+PROOF, SPLIT, IN_PLACE = "repair, the proof's reserve", "repair, best reserve", "repair, in place"
+PLAIN, EQUAL, CLIPPED = "outer products", "equal signals", "equal signals, 1 clip"
+KINDS = {SPLIT: 0, PROOF: 1, IN_PLACE: 2}  # as stored
+MARGINS = 0.01, 0.03, 0.1  # of a clip, the best of which is taken
+
+
+@cache
+def _choices():
+    return read_table("sparse_repair", "predictions")
+
+
+def stored_choice(digits, name):
+    """Best ratio, share and margin of a repair at n = 10^digits.
+
+    Parameters
+    ----------
+    digits : float
+        A multiple of 0.1.
+    name : str
+        One of `KINDS`.
+
+    Returns
+    -------
+    assocmem.repair_theory.BestRepair
+
+    Raises
+    ------
+    ValueError
+        For digits that are not stored.
+    """
+    table = _choices()
+    rows = (table["digits"] == round(10 * digits)) & (table["kind"] == KINDS[name])
+    stored = sorted({x / 10 for x in table["digits"]})
+    require(rows.any(), "digits", digits, "one of " + ", ".join(f"{x:g}" for x in stored))
+    ratio, share, gamma = (float(table[column][rows][0]) for column in ("ratio", "share", "gamma"))
+    return repair_theory.BestRepair(ratio, None if math.isnan(share) else share, gamma)
+
+
+def success_curves(digits, ratios):
+    """Probability that all pairs are retrieved, by construction.
+
+    Parameters
+    ----------
+    digits : float
+        As in `stored_choice`.
+    ratios : sequence of float
+        ``d^2 / (n log n)``, above ``1 / log n``.
+
+    Returns
+    -------
+    dict of str to ndarray
+    """
+    log_n = digits * math.log(10)
+    curves = {}
+    for name in KINDS:
+        found = stored_choice(digits, name)
+        plan = {"share": found.share, "gamma": found.gamma}
+        curves[name] = [repair_theory.predict_repair(log_n, c, **plan).log_failures for c in ratios]
+    curves[PLAIN] = [_plain_failures(digits, c) for c in ratios]
+    curves[EQUAL] = [repair_theory.log_equalised_failures(log_n, c) for c in ratios]
+    clips = [[repair_theory.log_clipped_failures(log_n, c, x) for c in ratios] for x in MARGINS]
+    curves[CLIPPED] = np.min(clips, axis=0)
+    return {name: np.exp(-np.exp(np.minimum(x, 6.0))) for name, x in curves.items()}
+
+
+def _plain_failures(digits, ratio):
+    """Log of the expected number of keys that outer products do not retrieve."""
+    if digits > EXACT_UP_TO:
+        return correlation.log_expected_failures(digits * math.log(10), ratio)
+    n = round(10**digits)
+    one = correlation.query_failure(n, dimension_at_ratio(n, ratio), log2_points=9).value
+    return math.log(n) + math.log(max(one, 1e-300))
+
+
+def half_ratios():
+    """Ratio at which each construction succeeds half of the time, for all stored numbers of pairs.
+
+    Returns
+    -------
+    digits : ndarray
+    curves : dict of str to ndarray
+    """
+    digits = np.unique(_choices()["digits"]) / 10
+    logs = digits * math.log(10)
+    curves = {name: np.array([stored_choice(x, name).ratio for x in digits]) for name in KINDS}
+    curves[PLAIN] = np.array([_plain_half(x) for x in digits])
+    curves[EQUAL] = np.array([repair_theory.equalised_half_ratio(x) for x in logs])
+    curves[CLIPPED] = np.array([repair_theory.clipped_half_ratio(x) for x in logs])
+    return digits, curves
+
+
+def _plain_half(digits):
+    if digits > EXACT_UP_TO:
+        return correlation.half_success_ratio(digits * math.log(10))
+    return correlation.exact_half_success_ratio(round(10**digits), log2_points=9)
+
+
+def any_memory(digits):
+    """Ratio at which half of the instances are retrievable at all.
+
+    The kinematic value up to 10^12 pairs, and the two terms of Conjecture 1 beyond.
+    """
+    log_n = digits * math.log(10)
+    if digits <= 12:
+        return kinematics.statistical_dimension(10.0**digits) / log_n
+    return 2 - 3 * math.log(log_n) / log_n
+
+
+def digits_below(digits, curve, level):
+    """Digits of n from which on a curve stays below a level, interpolated in the logarithm, in words.
+
+    Parameters
+    ----------
+    digits, curve : ndarray
+    level : float or ndarray
+        A number, or another curve.
+    """
+    gap = np.log(curve) - np.log(level)
+    above = np.flatnonzero(gap > 0)
+    if len(above) == 0:
+        return f"less than {digits[0]:g}"
+    if above[-1] == len(gap) - 1:
+        return f"more than {digits[-1]:g}"
+    i = above[-1]
+    return f"{math.exp(np.interp(0, -gap[i : i + 2], np.log(digits[i : i + 2]))):.3g}"
