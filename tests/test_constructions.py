@@ -39,7 +39,7 @@ def test_a_construction_works_at_its_dimension_and_not_below(name):
 
 
 def test_better_constructions_need_fewer_dimensions():
-    needed = [smallest_dimension(construction, 120, seed=3)[0] for construction in CONSTRUCTIONS]
+    needed = [smallest_dimension(construction, 80, seed=3)[0] for construction in CONSTRUCTIONS]
     names = [c.name for c in CONSTRUCTIONS]
     order = ["sparse repair, the proof's reserve", "outer products", "repair in place, 1 round"]
     order += ["equal signals, 1 clip", "cross-entropy, ridge 0.001"]

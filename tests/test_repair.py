@@ -105,16 +105,16 @@ def test_a_default_reserve_that_leaves_no_coordinate_is_refused():
 
 
 def test_repair_streams():
-    """Scores of 14,000 pairs would take 1.5 GB; the process stays below what it announces."""
+    """Scores of 11,000 pairs would take 0.97 GB; the process stays below what it announces."""
     code = (
         "from assocmem.model import gaussian_pairs, peak_bytes; from assocmem.repair import sparse_repair\n"
-        "sparse_repair(gaussian_pairs(14_000, 20, seed=1), gamma=0.1, reserve=4)\n"
+        "sparse_repair(gaussian_pairs(11_000, 20, seed=1), gamma=0.1, reserve=4)\n"
         "peak = [x for x in open('/proc/self/status') if x.startswith('VmHWM')][0]\n"
-        "print(int(peak.split()[1]) * 1024, peak_bytes(14_000, 20))"
+        "print(int(peak.split()[1]) * 1024, peak_bytes(11_000, 20))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     used, announced = map(int, done.stdout.split())
-    assert used < announced < 8 * 14_000**2
+    assert used < announced < 8 * 11_000**2
 
 
 # --- in place ---------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def _plain_failures(digits, ratio):
     if digits > EXACT_UP_TO:
         return correlation.log_expected_failures(digits * math.log(10), ratio)
     n = round(10**digits)
-    one = correlation.query_failure(n, dimension_at_ratio(n, ratio), log2_points=9).value
+    one = correlation.query_failure(n, dimension_at_ratio(n, ratio), log2_points=8).value
     return math.log(n) + math.log(max(one, 1e-300))
 
 
@@ -108,7 +108,7 @@ def half_ratios():
 def _plain_half(digits):
     if digits > EXACT_UP_TO:
         return correlation.half_success_ratio(digits * math.log(10))
-    return correlation.exact_half_success_ratio(round(10**digits), log2_points=9)
+    return correlation.exact_half_success_ratio(round(10**digits), log2_points=8)
 
 
 def any_memory(digits):
