@@ -661,7 +661,7 @@ print(
     f"{clipped.clipped} comparisons held back in the last round, {clipped.steps} steps of conjugate gradients"
 )
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-three", "caption": "Signals (orange) and best competitors (blue) of one instance at d^2 = 1.6 n log n under outer products, with equal signals, and after the clips; the vertical line is the lowest signal. Equal signals leave a tail of competitors above them, which the clips fold back."}, "image": {"alt": "Three histograms side by side. Left, two broad overlapping humps. Middle, a spike of signals at one and a hump of competitors that reaches beyond it. Right, the same hump cut off below one."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-three", "caption": "Signals (orange) and best competitors (blue) of one instance at d^2 = 1.6 n log n under outer products, with equal signals, and after the clips; tall bars are cut off. Equal signals leave a tail of competitors above them, which the clips fold back."}, "image": {"alt": "Three histograms side by side. Left, two broad overlapping humps. Middle, a spike of signals at one and a hump of competitors that reaches beyond it. Right, the same hump cut off below one."}}
 memories = {
     "outer products": cmm.correlation_memory(pairs),
     "equal signals": clipped_memory(pairs, rounds=0).W,

@@ -9,8 +9,9 @@ One row an instance and an entry of `assocmem.constructions.CONSTRUCTIONS` by it
 from assocmem.constructions import CONSTRUCTIONS, smallest_dimension
 from assocmem.results import fill_command
 
-DESIGN = {300: 16, 1000: 12, 3000: 3}  # instances of each size
-LARGE, LARGE_INSTANCES, LARGE_ONLY = 10_000, 2, (0, 2, 3, 6, 7, 8)
+ALL = range(len(CONSTRUCTIONS))
+DESIGN = {300: (16, ALL), 1000: (12, ALL), 3000: (3, ALL[:-1]), 10_000: (2, (0, 2, 3, 6, 7, 8))}
+"""Instances of each size, and the constructions that are affordable there."""
 
 
 def dimension(n, construction, seed):
@@ -20,9 +21,12 @@ def dimension(n, construction, seed):
 
 
 def main():
-    rows = [(n, c, s) for n, count in DESIGN.items() for s in range(count) for c in range(len(CONSTRUCTIONS))]
-    rows += [(LARGE, c, s) for s in range(LARGE_INSTANCES) for c in LARGE_ONLY]
-    keys = [{"n": n, "construction": c, "seed": s} for n, c, s in rows]
+    keys = [
+        {"n": n, "construction": c, "seed": s}
+        for n, (instances, constructions) in DESIGN.items()
+        for s in range(instances)
+        for c in constructions
+    ]
     fill_command("sparse_repair", "dimensions", keys, dimension)
 
 
