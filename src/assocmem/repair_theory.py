@@ -6,6 +6,12 @@ of spread ``tau``, and the weight ``2 gamma - m`` to the signal of a deficient k
 order 1/d is in, and goes away by itself: a factor ``|v_i|`` is common to all scores of a key and leaves their
 order alone, and without it the variance of a signal exceeds the load by ``2.5/d0``, that of a competitor by
 ``(1 + s^2)/d0``, which is ``1.5/d0`` where keys fail.
+
+A repair in place is not independent of the base. With a mean weight ``w`` over all keys it is ``w`` times the
+base, and only the weights' deviations from w are noise: signals and competitors grow by ``1 + w``, so that a
+weight lifts by less. And a signal that is low because of a neighbour makes that neighbour's weight large:
+whatever two pairs add to each other comes back with the opposite sign, an *echo* that lowers all signals by
+``load (p + gamma f)``, p being the share of deficient keys and f the density of margins at gamma.
 """
 
 import math
@@ -66,7 +72,7 @@ def predict_repair(log_n, ratio, *, share, gamma):
         ``d^2 / (n log n)``, positive.
     share : float or None
         Share ``d1 / d`` of the coordinates that is reserved, in (0, 1); None for a repair in place, where all
-        of them serve twice and the repair is still taken for independent of the base.
+        of them serve twice.
     gamma : float
         As in `assocmem.repair.sparse_repair`, in (0, 1/2).
 
@@ -93,38 +99,49 @@ def predict_repair(log_n, ratio, *, share, gamma):
     log_e = np.linspace(-20, 4, 61)
     log_e_weights = log_e - np.exp(log_e) + math.log(log_e[1] - log_e[0])
     best = -sigma_c * special.ndtri_exp(np.minimum(log_e - log_n, -1e-9))
+    weights = np.exp(log_e_weights)
     shortfall = (best + gamma - 1) / sigma_s  # deficient are signals below it
     log_share = special.logsumexp(log_e_weights + special.log_ndtr(shortfall))
-    square = np.sum(np.exp(log_e_weights) * _square_above(best + 2 * gamma - 1, gamma, sigma_s))
     deficient = math.exp(log_share)
+    first, second = _weight_moments(shortfall, gamma, sigma_s)
+    mean, square = float(np.sum(weights * first)), float(np.sum(weights * second))
     own = square / max(deficient, 1e-300)
-    tau = math.sqrt(square * (load / d1**2 + one_over_d / d1))
+    level, lost, grown = best + 2 * gamma, 0.0, 1.0
+    if share is None:  # the repair is ``mean`` times the base, and weights that differ from it
+        boundary = np.sum(weights * np.exp(-0.5 * shortfall**2)) / math.sqrt(2 * math.pi) / sigma_s
+        echo = load * (deficient + gamma * boundary)
+        grown, square = 1 + mean, square - mean**2
+        lost = (mean + echo) / grown
+        dip = np.exp(-0.5 * shortfall**2 - special.log_ndtr(shortfall)) / math.sqrt(2 * math.pi)
+        level = best + 2 * gamma / grown + (1 - sigma_s * dip - best) * mean / grown
+    tau = math.sqrt(square * (load / d1**2 + one_over_d / d1)) / grown
     tau_own = math.sqrt(tau**2 + own * one_over_d / d1)
     tau_signal = math.sqrt(tau**2 + 4 * own * one_over_d / d1)
-    lifted = _log_beaten(best, best + 2 * gamma, log_n, sigma_c, tau_own, tau_signal, rival=True)
+    lifted = _log_beaten(best, level - lost, log_n, sigma_c, tau_own, tau_signal, rival=True)
     failing_lifted = special.logsumexp(log_e_weights + special.log_ndtr(shortfall) + lifted)
-    failing_rest = _log_rest(gamma, log_n, sigma_s, sigma_c, tau)
+    failing_rest = _log_rest(gamma, log_n, sigma_s, sigma_c, tau, lost)
     total = np.logaddexp(failing_lifted, failing_rest) + log_n
     median = 1 + math.sqrt(load / d0**2 + 2 * one_over_d / d0) * special.ndtri_exp(LOG_LOG_2 - log_n)
     return RepairPrediction(float(total), deficient, tau, float(median))
 
 
-def _square_above(level, gamma, sigma):
-    """``E w^2 1{w >= gamma}`` of ``w = level - sigma Z``, in terms of the excess of w over gamma."""
-    x = (level - gamma) / sigma
+def _weight_moments(x, gamma, sigma):
+    """``E w`` and ``E w^2`` of ``w = gamma + sigma (x - Z)`` where that is above gamma, and 0 elsewhere."""
     density, tail = np.exp(-0.5 * x**2) / math.sqrt(2 * math.pi), special.ndtr(x)
     first = np.maximum(x * tail + density, 0)
     second = np.maximum((1 + x**2) * tail + x * density, 0)
-    return gamma**2 * tail + 2 * gamma * sigma * first + sigma**2 * second
+    return gamma * tail + sigma * first, gamma**2 * tail + 2 * gamma * sigma * first + sigma**2 * second
 
 
-def _log_rest(gamma, log_n, sigma_s, sigma_c, tau):
-    """Log probability that a key is not deficient, and fails all the same."""
+def _log_rest(gamma, log_n, sigma_s, sigma_c, tau, lost):
+    """Log probability that a key is not deficient, and fails when its signal has lost so much."""
 
     def integrand(z):
         s = 1 + sigma_s * z
         spared = -np.exp(np.minimum(log_n + special.log_ndtr(-(s - gamma) / sigma_c), 700.0))
-        return spared - 0.5 * z**2 - 0.5 * LOG_2PI + _log_beaten(s - gamma, s, log_n, sigma_c, tau, tau)
+        return (
+            spared - 0.5 * z**2 - 0.5 * LOG_2PI + _log_beaten(s - gamma, s - lost, log_n, sigma_c, tau, tau)
+        )
 
     span = math.sqrt(2 * log_n)
     coarse = np.linspace(-span - 3, 6, 40)
