@@ -526,7 +526,7 @@ for k, name in zip((1, 0, 2, 3, 6, 7), LOOKS, strict=True):
     ax.ecdf(model.top1_ratio(1000, dimensions(1000, k)), color=LOOKS[name], lw=1)
 figure
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-million", "caption": "A million pairs, predicted. The best reserve, a fifteenth of the coordinates, now saves a quarter of what outer products need. The reserve of the proof, seventy per cent, still costs twice as much as no repair."}, "image": {"alt": "Steeper curves: one clip at 1.9, in place at 2.8, equal signals at 3.7, best reserve at 5.3, outer products at 7.1, proof's reserve at 20. A dark band at 1.4."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-million", "caption": "A million pairs, predicted. The best reserve, a fifteenth of the coordinates, now saves a quarter of what outer products need. The reserve of the proof, seventy per cent, still costs twice as much as no repair."}, "image": {"alt": "Steeper curves: one clip at 1.9, in place at 3, equal signals at 3.7, best reserve at 5.3, outer products at 7.1, proof's reserve at 20. A dark band at 1.4."}}
 figure, _ = draw_chances(6)
 figure
 
@@ -546,7 +546,7 @@ figure
 exponents, curves = scales.half_ratios()
 logs = exponents * math.log(10)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-far", "caption": "Ratio at which each construction succeeds half of the time, predicted, against the number of decimal digits of n; grey dotted, the limits 2, 4 and 8. Dashed: the conjectured two terms of the best memory. Repair with the best reserve starts level with outer products and is below 3 at a hundred digits. With the reserve of the proof it overtakes outer products only beyond that."}, "image": {"alt": "Curves over a logarithmic axis from 2.5 to 4000 digits. Outer products rise to 8, equal signals to 4. Best reserve falls from 11 to 2.2, in place from 3.9 to 2.05, one clip stays at 1.7 to 2. The proof's reserve falls from 29 to about 5."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-far", "caption": "Ratio at which each construction succeeds half of the time, predicted, against the number of decimal digits of n; grey dotted, the limits 2, 4 and 8. Dashed: the conjectured two terms of the best memory. Repair with the best reserve starts level with outer products and is below 3 at a hundred digits. With the reserve of the proof it overtakes outer products only beyond that."}, "image": {"alt": "Curves over a logarithmic axis from 2.5 to 4000 digits. Outer products rise to 8, equal signals to 4. Best reserve falls from 11 to 2.2, in place from 5 to 2.05, one clip stays at 1.7 to 2. The proof's reserve falls from 29 to about 5."}}
 figure, ax = panels(height=3.8)
 for name, color in LOOKS.items():
     ax.plot(exponents, curves[name], color=color, label=name)
