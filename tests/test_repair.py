@@ -316,7 +316,7 @@ def test_refusals_of_the_prediction(keywords, line):
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.floats(2.4, 9000), st.floats(0.5, 60), st.floats(0.001, 0.99), st.floats(1e-3, 0.49))
+@given(st.floats(2.4, 9000), st.floats(0.5, 60), st.none() | st.floats(0.001, 0.99), st.floats(1e-3, 0.49))
 def test_predictions_are_finite_and_mean_something(log_n, ratio, share, gamma):
     found = theory.predict_repair(log_n, ratio, share=share, gamma=gamma)
     assert 0 <= found.deficient <= 1 + 1e-6

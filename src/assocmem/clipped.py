@@ -102,7 +102,7 @@ def clipped_memory(pairs, *, rounds=2, gamma=0.1, softness=0.1):
         coefficients, taken, solved = _solve(conditions, coefficients)
         steps, converged = steps + taken, converged and solved
         W = left @ conditions.memory(coefficients) @ right.T
-        failing, targets, asking = _above(pairs, W, 1 - gamma)
+        failing, targets, asking = _above(pairs, W, 1 - gamma, most=d * d)
         failures.append(failing)
         if not failing or len(failures) > rounds or len(targets) > d * d:
             break
@@ -189,13 +189,19 @@ def _solve(conditions, a):
     return a, STEPS, square <= goal
 
 
-def _above(pairs, W, level):
-    """How many keys fail, and the comparisons (j, i) above a level, in the order of ``i n + j``."""
-    failing, targets, keys = 0, [], []
+def _above(pairs, W, level, most):
+    """How many keys fail, and the comparisons (j, i) above a level, in the order of ``i n + j``.
+
+    Of more than ``most`` comparisons not all are listed, since there may be n^2 of them.
+    """
+    failing, listed, targets, keys = 0, 0, [], []
     for columns, block in score_blocks(pairs, W):
         signal = take_signal(block, columns, -math.inf)
         failing += int((block.amax(dim=0) >= signal).sum())
+        if listed > most:
+            continue
         i, j = (block > level).T.nonzero(as_tuple=True)
+        listed += len(j)
         targets.append(j)
         keys.append(i + columns.start)
     return failing, torch.cat(targets), torch.cat(keys)

@@ -39,7 +39,7 @@ class RepairPrediction:
     deficient : float
         Share of the keys that are deficient.
     noise : float
-        Spread ``tau`` of the scores added to other targets.
+        Spread ``tau`` of the scores added to other targets, in units of the base scores.
     margin : float
         Median margin of a key under the base memory alone.
     """
@@ -110,7 +110,7 @@ def predict_repair(log_n, ratio, *, share, gamma):
     if share is None:  # the repair is ``mean`` times the base, and weights that differ from it
         boundary = np.sum(weights * np.exp(-0.5 * shortfall**2)) / math.sqrt(2 * math.pi) / sigma_s
         echo = load * (deficient + gamma * boundary)
-        grown, square = 1 + mean, square - mean**2
+        grown, square = 1 + mean, max(square - mean**2, 0.0)
         lost = (mean + echo) / grown
         dip = np.exp(-0.5 * shortfall**2 - special.log_ndtr(shortfall)) / math.sqrt(2 * math.pi)
         level = best + 2 * gamma / grown + (1 - sigma_s * dip - best) * mean / grown
