@@ -526,7 +526,7 @@ for k, name in zip((1, 0, 2, 3, 6, 7), LOOKS, strict=True):
     ax.ecdf(model.top1_ratio(1000, dimensions(1000, k)), color=LOOKS[name], lw=1)
 figure
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-million", "caption": "A million pairs, predicted. The best reserve, a fifteenth of the coordinates, now saves a quarter of what outer products need. The reserve of the proof, seventy per cent, still costs twice as much as no repair."}, "image": {"alt": "Steeper curves: one clip at 1.9, in place at 3, equal signals at 3.7, best reserve at 5.3, outer products at 7.1, proof's reserve at 20. A dark band at 1.4."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-million", "caption": "A million pairs, predicted. The best reserve, a fifteenth of the coordinates, now saves a quarter of what outer products need. The reserve of the proof, seventy per cent, still costs two and a half times as much as no repair."}, "image": {"alt": "Steeper curves: one clip at 1.9, in place at 3, equal signals at 3.7, best reserve at 5.3, outer products at 7.1, proof's reserve at 20. A dark band at 1.4."}}
 figure, _ = draw_chances(6)
 figure
 
@@ -586,7 +586,7 @@ Table(
 )
 
 # %% [markdown]
-# So the proposition is right, and its reserve is a device of the proof: $(\log n)^{-1/8}$ comes from pairing a crude count of deficient keys with a bound on the noise, and any share that vanishes slowly would have done.
+# So the proposition is right, and its reserve is a device of the proof: with the bounds of the proof any share would do that vanishes but is large against $(\log n)^{-1/4}$, and with the count of {eq}`eq-power` far smaller ones.
 # What repair *can* do is seen with the best reserve, and the constant shows in how the ratio approaches it.
 # If $c = 2 + b/\sqrt{\log n}$ to leading order, two values at large $\log n$ give the constant without $b$.
 
@@ -840,7 +840,7 @@ Table(
 #
 # - The proposition holds with its own reserve, and yet that reserve is worse than no repair for every $n$ below about $10^{180}$. A statement about $n \to \infty$ whose error is $(\log n)^{-1/8}$ says nothing at any size that exists.
 # - Everything beyond $n = 10^4$ is the Gaussian picture: scores independent and normal, failures scattered. Where simulation reaches, it is off by up to a tenth in the ratio.
-# - The constants 4 and 2 of equal signals are computed in the picture and confirmed by instances of up to $10^4$ pairs. They are not proved here.
+# - The constants 4 and 2 of equal signals are limits of the picture, which agrees with instances of up to $10^4$ pairs to within a tenth. They are not proved here.
 # - Equal signals need $d < n < d^2$, and an eigendecomposition for whitening; fine clips near the transition need many steps of conjugate gradients.
 # - No construction here goes all the way to the transition: four fine clips stop a fifth to a quarter short of it in $d^2$, and what finds a memory whenever there is one is still training, or a certificate.
 #
