@@ -25,6 +25,7 @@ from assocmem.limits import require
 LOG_2PI, LOG_LOG_2 = math.log(2 * math.pi), math.log(math.log(2))
 LARGEST = 1e4  # log n up to which the quadrature has been tried
 NO_NOISE, IMPOSSIBLE, CLIP = 1e-6, -1e7, 50.0
+NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
 SMALL_TAIL = 8.0  # standard deviations from which on -log(1 - tail) is the tail
 
 
@@ -167,7 +168,7 @@ def _log_beaten(best, signal, log_n, sigma, tau, tau_signal, rival=False):
     values = _log_beaten_at(best[:, None], signal[:, None], y, log_n, sigma, tau, tau_signal, rival)
     fine = y[np.argmax(values - 0.5 * y**2, axis=1)][:, None] + np.linspace(-6, 6, 41)
     values = _log_beaten_at(best[:, None], signal[:, None], fine, log_n, sigma, tau, tau_signal, rival)
-    return special.logsumexp(values - 0.5 * fine**2, axis=1) - 0.5 * LOG_2PI + math.log(12 / 40)
+    return _log_sum(values - 0.5 * fine**2) - 0.5 * LOG_2PI + math.log(12 / 40)
 
 
 def _log_beaten_at(best, signal, y, log_n, sigma, tau, tau_signal, rival):
@@ -195,11 +196,16 @@ def _log_crossing(best, level, sigma, tau):
     centre = np.minimum(level * (sigma / total) ** 2, best)
     low = centre - 8 * width
     high = np.minimum(best, centre + 8 * width)
-    nodes, weights = np.polynomial.legendre.leggauss(16)
     half = 0.5 * (high - low)
-    a = (low + half)[..., None] + half[..., None] * nodes
+    a = (low + half)[..., None] + half[..., None] * NODES
     log_f = special.log_ndtr(-(level[..., None] - a) / tau) - 0.5 * (a / sigma) ** 2
-    return special.logsumexp(log_f, axis=-1, b=weights) + np.log(half) - 0.5 * LOG_2PI - math.log(sigma)
+    return _log_sum(log_f, NODE_WEIGHTS) + np.log(half) - 0.5 * LOG_2PI - math.log(sigma)
+
+
+def _log_sum(x, weights=1.0):
+    """Log of the weighted sum of ``exp(x)`` over the last axis."""
+    largest = np.maximum(x.max(axis=-1), -1e300)
+    return largest + np.log(np.sum(weights * np.exp(x - largest[..., None]), axis=-1))
 
 
 def half_success_ratio(log_n, *, share, gamma):
