@@ -79,8 +79,10 @@ def sparse_repair(pairs, *, gamma, reserve=None):
     d1 = default_reserve(n, d) if reserve is None else reserve
     require_integer("reserve", d1, 1)
     require(d1 < d, "reserve", d1, f"less than d = {d}, to leave a base")
-    shortage = memory_shortage(lambda m: peak_bytes(m, d, pairs.U.element_size()), n)
-    require(not shortage, "n", n, shortage)
+    if pairs.U.device.type == "cpu":
+        itemsize = pairs.U.element_size()  # of the factors and what is gathered for them, up to 3 n d numbers
+        shortage = memory_shortage(lambda m: peak_bytes(m, d, itemsize) + 3 * itemsize * m * d, n)
+        require(not shortage, "n", n, shortage)
     base = _block(pairs.U[: d - d1], pairs.V[: d - d1], (d / (d - d1)) ** 2)
     W0 = base[0] @ base[1].T
     margins = retrieval_margins(Pairs(pairs.U[: d - d1], pairs.V[: d - d1]), W0)

@@ -45,7 +45,7 @@ def stored_choice(digits, name):
         For digits that are not stored.
     """
     table = _choices()
-    rows = (table["digits"] == round(10 * digits)) & (table["kind"] == KINDS[name])
+    rows = np.isclose(table["digits"], 10 * digits, rtol=0, atol=1e-6) & (table["kind"] == KINDS[name])
     stored = sorted({x / 10 for x in table["digits"]})
     require(rows.any(), "digits", digits, "one of " + ", ".join(f"{x:g}" for x in stored))
     ratio, share, gamma = (float(table[column][rows][0]) for column in ("ratio", "share", "gamma"))
