@@ -49,8 +49,14 @@ from assocmem import kinematics, model, scales
 from assocmem import plotting as plot
 from assocmem import repair_theory as theory
 from assocmem.claims import check
-from assocmem.clipped import clipped_memory
-from assocmem.constructions import CONSTRUCTIONS, half_ratio, smallest_dimension
+from assocmem.clipped import clipped_memory, equalised_memory
+from assocmem.constructions import (
+    CONSTRUCTIONS,
+    SPLIT,
+    SPLIT_GAMMA,
+    half_ratio,
+    smallest_dimension,
+)
 from assocmem.limits import require
 from assocmem.plotting import (
     BLUE,
@@ -418,14 +424,14 @@ def dimensions(n, construction):
 
 judged = 1000
 halves = [half_ratio(judged, dimensions(judged, c)) for c in (1, 2, 3)]
-chosen = (theory.paper_share(math.log(judged)), 0.4), (0.12, 0.08), (None, 0.2)
+chosen = (theory.paper_share(math.log(judged)), 0.4), (SPLIT, SPLIT_GAMMA), (None, 0.2)
 expected = [
     theory.half_success_ratio(math.log(judged), share=part, gamma=margin)
     for part, margin in chosen
 ]
 check(
     "proposition-2",
-    f"d^2/(n log n) for success 1/2 at n = {judged}, a reserve as in the proof, of 0.12 d, and none",
+    f"d^2/(n log n) for success 1/2 at n = {judged}, a reserve as in the proof, of {SPLIT} d, and none",
     measured=[x for x, _ in halves],
     predicted=expected,
     tolerance=[4 * error + 0.1 * x for x, error in halves],
@@ -605,19 +611,15 @@ Table(
 
 # %%
 one, other = -2, -1
-x = 1 / np.sqrt(logs)
-limit = {
-    name: (x[one] * y[other] - x[other] * y[one]) / (x[one] - x[other])
-    for name, y in curves.items()
-}
+x, y = 1 / np.sqrt(logs), curves[scales.SPLIT]
 check(
     "proposition-2",
     f"limit of the ratio for success 1/2, best reserve, from {exponents[one]:g} and {exponents[other]:g} digits",
-    measured=limit[scales.SPLIT],
+    measured=(x[one] * y[other] - x[other] * y[one]) / (x[one] - x[other]),
     predicted=2,
     tolerance=0.05,
     falsehood=("the constant is 2.25", 2.25),
-    limits=f"in the Gaussian picture; {curves[scales.SPLIT][exponents == 30][0]:.1f} at n = 10^30 with the best reserve, {curves[scales.PROOF][exponents == 30][0]:.0f} with that of the proof",
+    limits=f"in the Gaussian picture; {y[exponents == 30][0]:.1f} at n = 10^30 with the best reserve, {curves[scales.PROOF][exponents == 30][0]:.0f} with that of the proof",
 )
 
 # %% [markdown]
@@ -707,7 +709,7 @@ print(
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-three", "caption": "Signals (orange) and best competitors (blue) of one instance at d^2 = 1.6 n log n under outer products, with equal signals, and after the clips; tall bars are cut off. Equal signals leave a tail of competitors above them, which the clips fold back."}, "image": {"alt": "Three histograms side by side. Left, two broad overlapping humps. Middle, a spike of signals at one and a hump of competitors that reaches beyond it. Right, the same hump cut off below one."}}
 memories = {
     "outer products": cmm.correlation_memory(pairs),
-    "equal signals": clipped_memory(pairs, rounds=0).W,
+    "equal signals": equalised_memory(pairs),
     f"{clipped.passes - 1} clips": clipped.W,
 }
 figure, axes = panels(3, sharex=True, height=2.8)

@@ -83,9 +83,9 @@ def _in_place(rounds, gamma, **keywords):
     return build
 
 
-def _clipped(rounds, gamma=0.1, softness=0.1):
+def _clipped(rounds, **keywords):
     def build(pairs):
-        found = clipped_memory(pairs, rounds=rounds, gamma=gamma, softness=softness)
+        found = clipped_memory(pairs, rounds=rounds, **keywords)
         return Built(found.W, found.passes - 1, found.steps)
 
     return build
@@ -109,7 +109,7 @@ CONSTRUCTIONS = (
     Construction("equal signals", _clipped(0), 8.0),
     Construction("equal signals, 1 clip", _clipped(1), 4.0),
     Construction("equal signals, 2 clips", _clipped(2), 3.0),
-    Construction("equal signals, 4 finer clips", _clipped(4, 0.05, 0.03), 3.0),
+    Construction("equal signals, 4 finer clips", _clipped(4, gamma=0.05, softness=0.03), 3.0),
     Construction("cross-entropy, ridge 0.01", _cross_entropy(1e-2), 2.5, True),
     Construction("cross-entropy, ridge 0.001", _cross_entropy(1e-3), 2.5, True),
 )
