@@ -164,27 +164,44 @@ def dense_hessian(pairs, loss, W, *, profiled=True):
         Acts on ``W.reshape(-1)``.
     """
     require_memory_matrix(pairs, W)
-    U, V, d, n = pairs.U, pairs.V, pairs.d, pairs.n
+    U, V, n = pairs.U, pairs.V, pairs.n
     ((_, _, T, signal, moments),) = _blocks(pairs, W, n)
     c, _ = loss.aggregate(T, moments)
     a = torch.sigmoid(c - signal)
     C, g = loss.curvature(T), U - U @ T
-    left = _squares(U) @ C
+    left = squares(U) @ C
     if profiled:
         total = C.sum(dim=0).clamp(min=torch.finfo(C.dtype).tiny)
-        left.sub_(_squares(U @ C).div_(total))
-    left.mul_(a).add_(_squares(g).mul_(a * (1 - a)))
-    K = (left @ _squares(V).T).div_(n)
-    place = torch.empty(d, d, dtype=torch.long, device=U.device)
-    i, j = torch.triu_indices(d, d, device=U.device)
-    place[i, j] = place[j, i] = torch.arange(len(i), device=U.device)
-    H = U.new_empty(d, d, d, d)
+        left.sub_(squares(U @ C).div_(total))
+    left.mul_(a / n).add_(squares(g).mul_(a * (1 - a) / n))
+    return assemble(left, V)
+
+
+def assemble(left, V):
+    """Matrix of ``D -> sum_i A_i D v_i v_i'`` for symmetric ``A_i``, acting on ``D.reshape(-1)``.
+
+    Parameters
+    ----------
+    left : Tensor, shape (d (d + 1) / 2, n)
+        Entries of each ``A_i`` as in `squares`.
+    V : Tensor, shape (d, n)
+
+    Returns
+    -------
+    Tensor, shape (d^2, d^2)
+    """
+    d = len(V)
+    K = left @ squares(V).T
+    place = torch.empty(d, d, dtype=torch.long, device=V.device)
+    i, j = torch.triu_indices(d, d, device=V.device)
+    place[i, j] = place[j, i] = torch.arange(len(i), device=V.device)
+    H = V.new_empty(d, d, d, d)
     for a in range(d):
         H[a] = K[place[a]][:, place].transpose(0, 1)
     return H.view(d * d, d * d)
 
 
-def _squares(X):
+def squares(X):
     """Outer product of each column with itself, one of each two equal entries, shape (d (d + 1) / 2, n)."""
     i, j = torch.triu_indices(len(X), len(X), device=X.device)
     return X[i] * X[j]
