@@ -9,7 +9,7 @@ One row an instance at one of `assocmem.removal_rates.SETTINGS`, by its place th
 from assocmem.removal_rates import SETTINGS, measure_instance
 from assocmem.results import fill_command
 
-INSTANCES = {16: 60, 24: 60, 32: 60, 48: 40, 64: 24, 96: 12}
+INSTANCES = {16: 100, 24: 100, 32: 100, 48: 60, 64: 40, 96: 24, 128: 8}
 """Instances of each dimension at the first setting."""
 FEWER = {16: 24, 24: 24, 32: 24, 48: 12}
 """And at the others."""

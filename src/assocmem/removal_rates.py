@@ -6,6 +6,7 @@ An estimate ``O(d^e)`` is a size that can be measured at many d. `measure_instan
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import torch
@@ -28,6 +29,7 @@ from assocmem.leave_one_out import (
 from assocmem.limits import require
 from assocmem.losses import TailAverage
 from assocmem.model import Pairs, derived_seed, gaussian_pairs, pairs_at_load, scores
+from assocmem.scalar_theory import solve_scalar
 
 EXACT_DIMENSION = 64  # up to here Hessians are inverted as matrices
 FRESH, FORMS = 64, 512  # pairs in which quadratic forms are taken, at most
@@ -156,17 +158,17 @@ FLUCTUATIONS = (
 
 LAWS = ("gaussian", "sphere", "rademacher")
 SETTINGS = (
-    {"load": 0.5, "r": 0.2, "beta": 3.0, "ridge": 0.1, "law": "gaussian"},
-    {"load": 0.5, "r": 0.2, "beta": 3.0, "ridge": 0.1, "law": "sphere"},
-    {"load": 0.5, "r": 0.2, "beta": 3.0, "ridge": 0.1, "law": "rademacher"},
-    {"load": 0.5, "r": 0.2, "beta": 10.0, "ridge": 0.1, "law": "gaussian"},
-    {"load": 0.5, "r": 0.2, "beta": 30.0, "ridge": 0.1, "law": "gaussian"},
-    {"load": 0.5, "r": 0.2, "beta": 100.0, "ridge": 0.1, "law": "gaussian"},
-    {"load": 0.5, "r": 0.2, "beta": 3.0, "ridge": 0.01, "law": "gaussian"},
-    {"load": 0.5, "r": 0.2, "beta": 3.0, "ridge": 0.001, "law": "gaussian"},
+    {"load": 0.25, "r": 0.2, "beta": 3.0, "ridge": 0.5, "law": "gaussian"},
+    {"load": 0.25, "r": 0.2, "beta": 3.0, "ridge": 0.5, "law": "sphere"},
+    {"load": 0.25, "r": 0.2, "beta": 3.0, "ridge": 0.5, "law": "rademacher"},
+    {"load": 0.25, "r": 0.2, "beta": 10.0, "ridge": 0.5, "law": "gaussian"},
+    {"load": 0.25, "r": 0.2, "beta": 30.0, "ridge": 0.5, "law": "gaussian"},
+    {"load": 0.25, "r": 0.2, "beta": 100.0, "ridge": 0.5, "law": "gaussian"},
     {"load": 0.25, "r": 0.2, "beta": 3.0, "ridge": 0.1, "law": "gaussian"},
     {"load": 0.25, "r": 0.2, "beta": 3.0, "ridge": 0.01, "law": "gaussian"},
     {"load": 0.25, "r": 0.2, "beta": 3.0, "ridge": 0.001, "law": "gaussian"},
+    {"load": 0.5, "r": 0.2, "beta": 3.0, "ridge": 0.01, "law": "gaussian"},
+    {"load": 0.5, "r": 0.2, "beta": 3.0, "ridge": 0.001, "law": "gaussian"},
 )
 """Where stored sizes belong; the first is the one that all exponents are measured at."""
 
@@ -226,7 +228,7 @@ def measure_instance(d, seed, *, load, r, beta, ridge, law="gaussian"):
         **_increments(full, rest, step),
         **_residuals(full, rest, step),
         **_thresholds(full, rest),
-        **_couplings(rest, fresh),
+        **_couplings(rest, fresh, _limiting_nu(load, r, beta, ridge)),
         **_forms(full, fresh, float((one / full.a[0] * torch.outer(pairs.U[:, 0], pairs.V[:, 0])).sum())),
     }
 
@@ -381,13 +383,22 @@ def _thresholds(full, rest):
     }
 
 
-def _couplings(rest, fresh):
-    """Distances of bilinear forms from their Gaussian copies, for fresh vectors (Appendix F)."""
+@cache
+def _limiting_nu(load, r, beta, ridge):
+    return solve_scalar(load, r, beta=beta, ridge=ridge).nu
+
+
+def _couplings(rest, fresh, nu):
+    """Distances of bilinear forms from their Gaussian copies, for fresh vectors (Appendix F).
+
+    The copies have the variance of the matrix itself, or that of the limit, ``nu^2``.
+    """
     W, d = rest.W, len(rest.W)
     forms = torch.linalg.vecdot(fresh.U, W @ fresh.V, dim=0)
     conditional, own = (W @ fresh.V).square().sum(dim=0) / d, float(W.square().mean())
     return {
         "coupling": float((forms * (1 - (own / conditional).sqrt())).square().mean().sqrt()),
+        "coupling_random": float((forms * (1 - nu / conditional.sqrt())).square().mean().sqrt()),
         "coupling_scale": float((W.T @ W).norm()) / (d**2 * math.sqrt(own)),
     }
 
