@@ -137,6 +137,7 @@ def script(section, name):
 
 LAW = "finite_size_scaling"
 COMPARED = "feasible", "n", "nu", "loss", "load", "signal_9", "percentile_0", "d", "ratio"
+COMPARED += "rank_one", "newton_error", "threshold", "taylor_other_rms", "chi", "diagonal_form_rms"
 
 
 @pytest.mark.parametrize(
@@ -150,6 +151,7 @@ COMPARED = "feasible", "n", "nu", "loss", "load", "signal_9", "percentile_0", "d
         ("ridgeless_limit", "verdicts", "verdict", ("r", "n", "d", "seed"), ("n", 80), 4),
         ("ridgeless_limit", "slice", "memory", ("d", "load", "seed"), ("d", 30), 2),
         ("ridgeless_limit", "grid", "point", ("d", "r", "load"), ("load", 100), 1),
+        ("leave_one_out", "removals", "removal", ("setting", "d", "seed"), ("d", 24), 3),
         ("sparse_repair", "dimensions", "dimension", ("n", "construction", "seed"), ("n", 300), 3),
         ("sparse_repair", "predictions", "prediction", ("digits", "kind"), ("digits", 30), 1),
     ],

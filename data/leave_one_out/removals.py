@@ -2,11 +2,11 @@
 
     python data/leave_one_out/removals.py [--most SECONDS]
 
-One row an instance at one of `assocmem.removal_rates.SETTINGS`, by its place there: what
-`assocmem.removal_rates.measure_instance` returns. Rows that are there already are kept.
+One row an instance at one of `assocmem.removal_sizes.SETTINGS`, by its place there: what
+`assocmem.removal_sizes.measure_instance` returns. Rows that are there already are kept.
 """
 
-from assocmem.removal_rates import SETTINGS, measure_instance
+from assocmem.removal_sizes import SETTINGS, measure_instance
 from assocmem.results import fill_command
 
 INSTANCES = {16: 100, 24: 100, 32: 100, 48: 60, 64: 40, 96: 24, 128: 8}

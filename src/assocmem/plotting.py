@@ -47,12 +47,14 @@ def use_style():
         select_figure_formats(shell, {"retina"})
 
 
-def panels(count=1, *, height=3.3, width=7.4, **keywords):
+def panels(count=1, *, rows=1, height=3.3, width=7.4, **keywords):
     """A figure with ``count`` axes side by side, shown by naming it in the last line of a cell.
 
     Parameters
     ----------
     count : int
+    rows : int
+        Rows of axes, ``count`` in each.
     height, width : float
         In inches; 7.4 is the width of the text.
     **keywords
@@ -63,7 +65,7 @@ def panels(count=1, *, height=3.3, width=7.4, **keywords):
     Figure and Axes, or Figure and array of Axes
     """
     figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(1, count, **keywords)
+    return figure, figure.subplots(rows, count, **keywords)
 
 
 def proportion_interval(successes, trials, level=0.95):
