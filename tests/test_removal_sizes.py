@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from assocmem import removal_rates
+from assocmem import removal_sizes
 from assocmem.hessians import hessian_product, look, pull_back
 from assocmem.leave_one_out import drop, full_problem, insertion, minimise, newton_step, without
 from assocmem.losses import TailAverage
 from assocmem.model import gaussian_pairs
-from assocmem.removal_rates import (
-    ESTIMATES,
-    FLUCTUATIONS,
+from assocmem.removal_rates import ESTIMATES, FLUCTUATIONS
+from assocmem.removal_sizes import (
     LAWS,
     SETTINGS,
     measure_instance,
@@ -20,7 +19,6 @@ from assocmem.removal_rates import (
     threshold_identity,
     threshold_path,
 )
-from assocmem.scaling import power_law
 
 H = 3
 
@@ -78,7 +76,7 @@ def test_an_instance_has_every_size():
 
 
 def test_without_an_inverse_its_sizes_are_missing(monkeypatch):
-    monkeypatch.setattr(removal_rates, "EXACT_DIMENSION", 8)
+    monkeypatch.setattr(removal_sizes, "EXACT_DIMENSION", 8)
     found = measure_instance(12, 0, **SETTINGS[0])
     missing = {name for name, x in found.items() if np.isnan(x)}
     assert {"fresh_trace", "diagonal_form", "other_form_rms", "chi", "response"} <= missing
@@ -99,35 +97,3 @@ def test_laws_have_mean_zero_and_covariance_one_over_d(law):
 def test_an_unknown_law_is_refused():
     with pytest.raises(ValueError, match="law = 'cauchy': must be one of gaussian, sphere, rademacher"):
         pairs_of_law(10, 3, "cauchy", seed=1)
-
-
-def test_power_law_finds_an_exact_power():
-    rng = np.random.default_rng(1)
-    noise = rng.standard_normal(400)
-    noise /= np.sqrt(np.mean(noise**2))
-    law = power_law({d: 3 * d**-1.5 * noise for d in (10, 20, 40)})
-    assert law.exponent == pytest.approx(-1.5, abs=1e-10)
-    assert law.factor == pytest.approx(3, rel=1e-9)
-    assert law(20) == pytest.approx(law.size[1])
-
-
-@pytest.mark.parametrize("spread", [False, True])
-def test_power_law_covers_the_truth(spread):
-    rng = np.random.default_rng(2)
-    misses, errors = [], []
-    for _ in range(200):
-        groups = {d: 7 * spread + d**-0.5 * rng.standard_normal(30) for d in (8, 16, 32, 64)}
-        law = power_law(groups, spread=spread)
-        misses.append((law.exponent + 0.5) / law.deviation)
-        errors.append(law.exponent + 0.5)
-    assert abs(np.mean(errors)) < 0.02
-    assert np.mean(np.abs(misses) < 2) > 0.9
-
-
-def test_power_law_refuses_what_cannot_be_fitted():
-    with pytest.raises(ValueError, match="groups = '2 dimensions': must be at least three"):
-        power_law({8: [1, 2], 16: [1, 2]})
-    with pytest.raises(ValueError, match="groups = '1 instances at d = 8'"):
-        power_law({8: [1], 16: [1, 2], 32: [1, 2]})
-    with pytest.raises(ValueError, match="finite and not all zero"):
-        power_law({8: [1, np.nan], 16: [1, 2], 32: [1, 2]})

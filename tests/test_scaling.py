@@ -1,9 +1,9 @@
-"""Polynomials in 1/d."""
+"""Polynomials in 1/d and powers of d."""
 
 import numpy as np
 import pytest
 
-from assocmem.scaling import pooled_errors, through_inverse
+from assocmem.scaling import pooled_errors, power_law, through_inverse
 
 
 def test_an_exact_polynomial_is_followed_to_its_limit():
@@ -32,3 +32,35 @@ def test_what_cannot_be_followed_is_refused():
         through_inverse([10, 20], [1, 2], [0.1, 0.0])
     with pytest.raises(ValueError, match="groups = .*: must be at least one with two members"):
         pooled_errors([10, 20], [[1], [2]])
+
+
+def test_power_law_finds_an_exact_power():
+    rng = np.random.default_rng(1)
+    noise = rng.standard_normal(400)
+    noise /= np.sqrt(np.mean(noise**2))
+    law = power_law({d: 3 * d**-1.5 * noise for d in (10, 20, 40)})
+    assert law.exponent == pytest.approx(-1.5, abs=1e-10)
+    assert law.factor == pytest.approx(3, rel=1e-9)
+    assert law(20) == pytest.approx(law.size[1])
+
+
+@pytest.mark.parametrize("spread", [False, True])
+def test_power_law_covers_the_truth(spread):
+    rng = np.random.default_rng(2)
+    misses, errors = [], []
+    for _ in range(200):
+        groups = {d: 7 * spread + d**-0.5 * rng.standard_normal(30) for d in (8, 16, 32, 64)}
+        law = power_law(groups, spread=spread)
+        misses.append((law.exponent + 0.5) / law.deviation)
+        errors.append(law.exponent + 0.5)
+    assert abs(np.mean(errors)) < 0.02
+    assert np.mean(np.abs(misses) < 2) > 0.9
+
+
+def test_power_law_refuses_what_cannot_be_fitted():
+    with pytest.raises(ValueError, match="groups = '2 dimensions': must be at least three"):
+        power_law({8: [1, 2], 16: [1, 2]})
+    with pytest.raises(ValueError, match="groups = '1 instances at d = 8'"):
+        power_law({8: [1], 16: [1, 2], 32: [1, 2]})
+    with pytest.raises(ValueError, match="finite and not all zero"):
+        power_law({8: [1, np.nan], 16: [1, 2], 32: [1, 2]})

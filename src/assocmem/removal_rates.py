@@ -95,11 +95,11 @@ ESTIMATES = (
     Estimate("lemma-14", "threshold", r"$\max_i |\Delta\mu_i|$", -1, 1, found=-1.5),
     Estimate("lemma-14", "path_curvature", r"$\max_i k / \sum_j \bar c_{j,i}$", 0),
     Estimate("lemma-15", "average", r"$\max_i \|g_{h,i}^{loo}\|$", -0.5),
-    Estimate("lemma-15", "average_moved", r"$\max_i \|g_{h,i} - g_{h,i}^{loo}\|$", -1.5),
+    Estimate("lemma-15", "average_moved", r"$\max_i \|g_{h,i} - g_{h,i}^{loo}\|$", -1.5, 0.5),
     Estimate("lemma-16", "averaged_score", r"$\max_i |g_{h,i}^\top \Delta W v_i|$", -1.5, 1),
     Estimate("lemma-17", "fresh_score", r"$|u_h^\top \widehat W^{\setminus\{h,i\}} v_i|$", 0),
     Estimate("lemma-24", "coefficient_b", r"$\max_i |\Delta b_i|$", -1, 1),
-    Estimate("lemma-24", "coefficient_ar", r"$\max_{j,i} |\Delta(a_i r_{j,i})|$", -1, 1),
+    Estimate("lemma-24", "coefficient_ar_rms", r"$\Delta(a_i r_{j,i})$, root mean square", -1),
     Estimate("lemma-20", "coupling", r"$\|X - Y\|_2$ for a fixed $W$", -0.5),
     Estimate("corollary-1", "coupling_random", r"$\|X - Y\|_2$ for $\widehat W^{\setminus h}$", -0.5),
     Estimate(

@@ -1,4 +1,4 @@
-"""Following a measurement to infinite dimension."""
+"""Following a measurement to infinite dimension: polynomials in 1/d, and powers of d."""
 
 from dataclasses import dataclass
 
