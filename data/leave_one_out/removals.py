@@ -9,15 +9,15 @@ One row an instance at one of `assocmem.removal_sizes.SETTINGS`, by its place th
 from assocmem.removal_sizes import SETTINGS, measure_instance
 from assocmem.results import fill_command
 
-INSTANCES = {16: 100, 24: 100, 32: 100, 48: 60, 64: 40, 96: 24, 128: 8}
+INSTANCES = {16: 100, 24: 100, 32: 100, 48: 60, 64: 30, 96: 12}
 """Instances of each dimension at the first setting."""
 FEWER = {16: 24, 24: 24, 32: 24, 48: 12}
 """And at the others."""
 
 
 def removal(setting, d, seed):
-    """The sizes on one instance, to six digits."""
-    return {name: float(f"{x:.6g}") for name, x in measure_instance(d, seed, **SETTINGS[setting]).items()}
+    """The sizes on one instance, to five digits."""
+    return {name: float(f"{x:.5g}") for name, x in measure_instance(d, seed, **SETTINGS[setting]).items()}
 
 
 def main():

@@ -58,6 +58,14 @@ ESTIMATES = (
     Estimate(
         "equation-ehat-entry-sizes", "taylor_other", r"$\max_{j,i} |\widehat E_{j,i}|$", -4, 2, found=-3.5
     ),
+    Estimate(
+        "equation-ehat-entry-sizes",
+        "taylor_threshold",
+        r"$\max_{j,i} |a_i \widetilde R_{j,i} \Delta\mu_i|$, a term of it",
+        -4,
+        1,
+        found=-3.5,
+    ),
     Estimate("lemma-5", "gap", r"$\|\delta t\|_2$", -1),
     Estimate("lemma-5", "weight_gap", r"$\|A\|_2$", -1),
     Estimate("lemma-6", "insertion", r"$\|G_h\|_F$", -0.5),

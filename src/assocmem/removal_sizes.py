@@ -76,8 +76,8 @@ def pairs_of_law(n, d, law, *, seed):
 
 def instance_bytes(d, load):
     """Bytes that `measure_instance` takes at its peak: two dozen arrays of n x n, and inverse Hessians."""
-    n = pairs_at_load(load, d)
-    return 8 * (24 * n**2 + (4 * d**4 + 2 * n * d**2 if d <= EXACT_DIMENSION else 0))
+    n, inverted = pairs_at_load(load, d), min(d, EXACT_DIMENSION)
+    return 8 * (24 * n**2 + 4 * inverted**4 + 2 * pairs_at_load(load, inverted) * inverted**2)
 
 
 def measure_instance(d, seed, *, load, r, beta, ridge, law="gaussian"):
@@ -123,7 +123,6 @@ def _averages(full):
     n = len(signal)
     return {
         "nu_square": float(full.W.square().mean()),
-        "signal": float(signal.mean()),
         "signal_square": float(signal.square().mean()),
         "competitor_square": float((square.sum() - signal.square().sum()) / (n * (n - 1))),
     }
@@ -132,25 +131,20 @@ def _averages(full):
 def _moves(full, rest, least, step, one, two):
     """Distances between minimisers, and from what predicts them."""
     pairs, change, second = full.problem.pairs, full.W - rest.W, rest.W - least.W
-    u, v, others = pairs.U, pairs.V, rest.problem.pairs
+    u, v = pairs.U, pairs.V
     unseen = torch.stack(
         [u[:, 0] @ rest.W @ v[:, 0], u[:, 1] @ least.W @ v[:, 0], u[:, 0] @ least.W @ v[:, 1]]
     )
     classical = step.a * step.response
     return {
-        "a": float(full.a[0]),
         "rank_one": float((change - one).norm()),
         "rank_one_second": float((second - two).norm()),
         "newton_error": float((full.W - step.W).norm()),
         "classical_error": float((change - classical).norm()),
-        "classical_row": float((u[:, 0] @ (change - classical) @ others.V).norm()),
-        "newton_row": float((u[:, 0] @ (full.W - step.W) @ others.V).norm()),
-        "eta": float((u @ full.p[:, 0]).norm()),
         "norm": float(full.W.norm()),
         "norm_second": float(least.W.norm()),
         "moved": float(change.norm()),
         "moved_second": float(second.norm()),
-        "margins_moved": float((drop(full.m, 0) - rest.m).norm()),
         "operator": float(torch.linalg.matrix_norm(full.W, 2)),
         "fresh_score": float(unseen.square().mean().sqrt()),
     }
@@ -188,6 +182,7 @@ def _residuals(full, rest, step):
     inserted = insertion(at_full, at_rest, 0).gradient - step.insertion.gradient
     X = torch.outer(pairs.U[:, 0] - pairs.U @ at_full.p[:, 0], pairs.V[:, 0])
     diagonal, other = taylor_remainder(full, rest, 0)
+    threshold_term = rest.c * rest.a * (drop(full.mu, 0) - rest.mu)
     return {
         "newton_gradient": float(at_full.gradient.norm()),
         "common_residual": float(common.norm()),
@@ -195,7 +190,8 @@ def _residuals(full, rest, step):
         "outer_residual": float((step.a * step.X - at_full.a[0] * X).norm()),
         **_sizes("taylor_diagonal", diagonal),
         **_sizes("taylor_other", other),
-        **_sizes("taylor_profiled", other + rest.c * rest.a * (drop(full.mu, 0) - rest.mu)),
+        **_sizes("taylor_profiled", other + threshold_term),
+        **_sizes("taylor_threshold", threshold_term),
         "taylor_pulled": float(pull_back(rest.problem.pairs, other, diagonal).norm()),
     }
 
@@ -283,7 +279,6 @@ def _couplings(rest, fresh, nu):
     return {
         "coupling": float((forms * (1 - (own / conditional).sqrt())).square().mean().sqrt()),
         "coupling_random": float((forms * (1 - nu / conditional.sqrt())).square().mean().sqrt()),
-        "coupling_scale": float((W.T @ W).norm()) / (d**2 * math.sqrt(own)),
     }
 
 
