@@ -9,7 +9,7 @@ One row an instance at one of `assocmem.removal_sizes.SETTINGS`, by its place th
 from assocmem.removal_sizes import SETTINGS, measure_instance
 from assocmem.results import fill_command
 
-INSTANCES = {16: 100, 24: 100, 32: 100, 48: 60, 64: 30, 96: 12}
+INSTANCES = {16: 100, 24: 100, 32: 100, 48: 60, 64: 30, 96: 30}
 """Instances of each dimension at the first setting."""
 FEWER = {16: 24, 24: 24, 32: 24, 48: 12}
 """And at the others."""

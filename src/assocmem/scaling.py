@@ -88,7 +88,8 @@ def power_law(groups, *, spread=False):
     """Fit a power of d to sizes measured on several instances of each dimension.
 
     The logarithms of the root mean squares are fitted by weighted least squares. Their errors come from
-    leaving out one instance at a time; the error of the exponent grows with a misfit beyond them.
+    leaving out one instance at a time, for an instance the same in all dimensions, since a few instances may
+    all be small by chance; the error of the exponent grows with a misfit beyond them.
 
     Parameters
     ----------
@@ -113,7 +114,8 @@ def power_law(groups, *, spread=False):
         require(len(x) >= (3 if spread else 2), "groups", f"{len(x)} instances at d = {dimension}", "more")
         require(bool(np.isfinite(x).all() and np.any(x)), "groups", x.tolist(), "finite and not all zero")
         points.append(_log_size(x, spread))
-    log_size, error = np.array(points).T
+    (log_size, variance), instances = np.array(points).T, np.array([len(groups[x]) for x in d])
+    error = np.sqrt(np.average(variance, weights=instances) / instances).clip(1e-12)
     (slope, constant), covariance = np.polyfit(np.log(d), log_size, 1, w=1 / error, cov="unscaled")
     misfit = np.sum(((log_size - constant - slope * np.log(d)) / error) ** 2) / (len(d) - 2)
     deviation = np.sqrt(covariance[0, 0] * max(1.0, misfit))
@@ -121,8 +123,7 @@ def power_law(groups, *, spread=False):
 
 
 def _log_size(x, spread):
-    """Logarithm of the root mean square or standard deviation of a sample, and its jackknife error."""
+    """Log of the root mean square or standard deviation of a sample, and its variance for one instance."""
     size = (lambda y: np.std(y, ddof=1)) if spread else (lambda y: np.sqrt(np.mean(y**2)))
     left_out = np.log([size(np.delete(x, i)) for i in range(len(x))])
-    error = np.sqrt((len(x) - 1) / len(x) * np.sum((left_out - left_out.mean()) ** 2))
-    return np.log(size(x)), max(error, 1e-12)
+    return np.log(size(x)), (len(x) - 1) * np.sum((left_out - left_out.mean()) ** 2)
