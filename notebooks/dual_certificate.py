@@ -226,7 +226,7 @@ Table(
         "quantity": [
             "total weight",
             "weights above a millionth of the largest",
-            "left over, $\\|R\\|_F$",
+            "left over, $\\lVert R\\rVert_F$",
             "smallest eigenvalue of $H$",
             "{eq}`eq-sufficient`, rounding not counted",
         ],

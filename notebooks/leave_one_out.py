@@ -141,8 +141,8 @@ margins_moved = drop(full.m, h) - rest.m
 Table(
     {
         "": [
-            "the minimiser, $\\|\\widehat W\\|_F$",
-            "its motion, $\\|\\widehat W - \\widehat W^{\\setminus h}\\|_F$",
+            "the minimiser, $\\lVert \\widehat W\\rVert_F$",
+            "its motion, $\\lVert \\widehat W - \\widehat W^{\\setminus h}\\rVert_F$",
             "margins of others that move by more than $10^{-4}$",
             "largest motion of one of them",
             "all of them, root of the sum of squares",
@@ -159,7 +159,7 @@ Table(
 
 # %% [markdown]
 # Nearly every margin moves, each by little.
-# Their squares together are of order one: the removal of one pair is felt as much by the others together as by the pair itself.
+# The squares of their motions add up to order one, like the motion of the minimiser itself.
 #
 # ## Three Hessians
 #
@@ -191,7 +191,7 @@ Table(
 #
 # - *Classical* leave-one-out knows one loss, that of key $h$ itself. It is $a\, T_h[X_h]$, with $X_h = (u_h - \sum_j p_{j,h} u_j) v_h^\top$ the gradient of the new margin at the old minimiser, $T_h$ the inverse of the profiled Hessian, and $a$ the weight of the pair.
 # - The *rank-one reduction* of {prf:ref}`prop-loo`: as simple as it gets, $u_h v_h^\top$ and the full Hessian.
-# - The *coupled* Newton step of [Theorem 3](#theorem-3): the classical one plus $B_h = -T_h[G_h]$, the answer to the force $G_h$ that target $h$ exerts as a competitor of the others. Its $a$ solves $a = \sigma(-m - \zeta - \theta a)$ with the margin $m$ at the old minimiser, $\zeta = \langle X_h, B_h \rangle$ and $\theta = \langle X_h, T_h[X_h] \rangle$, so that nothing of $\widehat W$ enters.
+# - The *coupled* Newton step of [Theorem 3](#theorem-3): the classical one plus $B_h = -T_h[G_h]$, the answer to the force $G_h$ that target $h$ exerts as a competitor of the others. Its $a$ solves $a = \sigma(-m - \zeta - \theta a)$ with the margin $m$ at the old minimiser, $\zeta = \langle X_h, B_h \rangle$ and $\theta = \langle X_h, T_h[X_h] \rangle$, so that nothing of $\widehat W$ enters. The same $a$ serves the classical prediction here; the rank-one reduction is given the true weight.
 
 # %%
 step = newton_step(problem, rest, h)
@@ -226,7 +226,7 @@ rows = [pairs.U[:, h] @ x @ others for x in tried.values()]
 Table(
     {
         "prediction": tried,
-        "error of the motion, $\\|\\cdot\\|_F$": [
+        "error of the motion, $\\lVert \\cdot\\rVert_F$": [
             float((change - x).norm()) for x in tried.values()
         ],
         "motion of $s_{h,i}$ per unit of score": [
@@ -241,7 +241,7 @@ Table(
 #
 # Every bound is now measured on instances of growing dimension.
 # A bound on the largest of many entries is measured in units of the power of $2 \log n$ that such a maximum takes and $O_\prec$ forgives: $\sqrt{2\log n}$ where entries are like normal variables, $2 \log n$ where they are products of two. The root mean square of the entries is fitted as well.
-# New instances are made for this page; together with stored ones, of up to $d = 128$, they make the fits wherever the parameters are those of the store.
+# New instances are made for this page; together with stored ones, of up to $d = 96$, they make the fits wherever the parameters are those of the store.
 
 # %%
 setting = {"load": load, "r": r, "beta": beta, "ridge": ridge, "law": "gaussian"}
@@ -306,7 +306,7 @@ for ax in axes[-1]:
 figure
 
 # %% [markdown]
-# All of them, statement by statement. The last column says where the measured power is better or worse than the stated one by more than the fit can be wrong.
+# All of them, statement by statement. The last column says where we hold the power to be another than the stated one, for reasons given below.
 
 
 # %% tags=["hide-input"]
@@ -451,7 +451,7 @@ terms = {
         "-3.5",
     ),
     "$\\widehat E_{j,i}$ without that term": ("taylor_profiled_rms", "-4", "-4"),
-    "$\\|U \\widehat E V^\\top\\|_F$": ("taylor_pulled", "-0.5", "-1"),
+    "$\\lVert U \\widehat E V^\\top\\rVert_F$": ("taylor_pulled", "-0.5", "-1"),
 }
 found = {name: power_law(size_groups(sizes, name, load)) for name, *_ in terms.values()}
 Table(
@@ -671,9 +671,9 @@ figure
 
 # %% tags=["hide-input"]
 watched = {
-    "rank_one": ("$\\|R_h\\|_F$", -0.5),
-    "newton_error": ("$\\|\\widehat W - \\widetilde W_h\\|_F$", -1),
-    "moved": ("$\\|\\widehat W - \\widehat W^{\\setminus h}\\|_F$", 0),
+    "rank_one": ("$\\lVert R_h\\rVert_F$", -0.5),
+    "newton_error": ("$\\lVert \\widehat W - \\widetilde W_h\\rVert_F$", -1),
+    "moved": ("$\\lVert \\widehat W - \\widehat W^{\\setminus h}\\rVert_F$", 0),
     "score_rms": ("$\\Delta S_{j,i}$", -1),
     "threshold_rms": ("$\\Delta \\mu_i$", -1.5),
     "taylor_other_rms": ("$\\widehat E_{j,i}$", -3.5),

@@ -187,7 +187,9 @@ Table(
         "largest weight": [
             max(r.weights.tolist(), default=0.0) for r in built.values()
         ],
-        "noise $\\|w\\|/d_1$": [float(r.weights.norm()) / r.d1 for r in built.values()],
+        "noise $\\lVert w\\rVert/d_1$": [
+            float(r.weights.norm()) / r.d1 for r in built.values()
+        ],
         "not retrieved in the end": [int((m <= 0).sum()) for m in after.values()],
     }
 )
@@ -296,7 +298,7 @@ norms = np.array([float(r.weights.norm()) for r in repairs]) / d1
 rows = (
     ("median margin of the base", [np.median(margins)], picture.margin, math.nan),
     ("deficient keys", count, n * picture.deficient, n / math.sqrt(log)),
-    ("noise, $\\|w\\|/d_1$", norms, picture.noise, math.nan),
+    ("noise, $\\lVert w\\rVert/d_1$", norms, picture.noise, math.nan),
     (
         "largest noise of all",
         largest,

@@ -148,7 +148,7 @@ Table(
         "$d$": [str(below.d), str(above.d)],
         "retrievable": [str(v.feasible) for v in verdicts],
         "Newton steps": [str(v.steps) for v in verdicts],
-        "worst margin, $\\|W\\|_F = d$": [v.margin for v in verdicts],
+        "worst margin, $\\lVert W\\rVert_F = d$": [v.margin for v in verdicts],
         "proof": ["a memory" if v.feasible else "weights" for v in verdicts],
     }
 )

@@ -21,6 +21,12 @@ def test_table_prints_for_readers_and_terminals():
     assert Table({"a": [1.0], "b": [2.0]}, ".1f").rows == [["1.0", "2.0"]]
 
 
+@pytest.mark.parametrize("columns", [{"$\\|x\\|$": [1.0]}, {"size": ["$|x|$"]}])
+def test_tables_refuse_bars_that_would_end_a_cell(columns):
+    with pytest.raises(ValueError, match=r"entry = .*: must be without bars"):
+        Table(columns)
+
+
 def test_wilson_interval_is_the_closed_form():
     k, m, z = 7, 40, 1.959963984540054
     centre = (k + z**2 / 2) / (m + z**2)

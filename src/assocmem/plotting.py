@@ -8,6 +8,8 @@ from IPython.core.pylabtools import select_figure_formats
 from matplotlib.figure import Figure
 from scipy.stats import binomtest
 
+from assocmem.limits import require
+
 BLUE, ORANGE, GREEN, PINK, SKY, GREY = "#0b6fa4", "#d1660f", "#0a8a6a", "#b8568f", "#4aa3d8", "#6b6b6b"
 PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, GREY)
 """Distinguishable with common colour-vision deficiencies, also where a dark page inverts them."""
@@ -114,11 +116,18 @@ class Table:
             Heading (may hold ``$...$``) to sequence of entries.
         formats : dict or str
             Format of the numbers: one for all, or one for each heading where it differs from ``.4g``.
+
+        Raises
+        ------
+        ValueError
+            For an entry with a bar, which would end the cell on a page.
         """
         formats = dict.fromkeys(columns, formats or ".4g") if isinstance(formats, str) else formats
         self.head = list(columns)
         cells = [[_cell(x, formats.get(name, ".4g")) for x in values] for name, values in columns.items()]
         self.rows = [list(row) for row in zip(*cells, strict=True)]
+        for entry in (entry for line in (self.head, *self.rows) for entry in line):
+            require("|" not in entry, "entry", entry, "without bars (\\lvert and \\lVert in formulas)")
 
     def _repr_markdown_(self):
         lines = [self.head, ["---:"] * len(self.head), *self.rows]
