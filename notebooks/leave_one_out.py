@@ -123,7 +123,7 @@ memory = [
 # Each of the $n$ other keys feels one competitor more among $k$, a force of size $1/k \sim d^{-2}$.
 # Were these forces to point anywhere, they would add up to $\sqrt n\, d^{-2} \sim d^{-1}$ and could be forgotten.
 # But they all lift the same target: together they are $u_h \xi_h^\top$ with $\xi_h = \frac1k \sum_i a_i q_{h,i} v_i$, a sum over those keys that score high with target $h$, of length $d^{-1/2}$.
-# This is the coupling. It is small against one, and larger than what the proof can afford in its sharper half.
+# This is the coupling. It is small against one, but too large for the sharper of the two comparisons, whose error is $d^{-1}$.
 #
 # ## One pair is removed
 
@@ -473,7 +473,7 @@ Table(
 rate_check("equation-ehat-entry-sizes", sizes, load)
 
 # %% [markdown]
-# The fits for entries of $\widehat E$ are still on their way at these dimensions, with the term from below and the rest, products of several normal variables, from above; the part of $\Delta\mu_i$ that decides has its power already.
+# The fits for entries of $\widehat E$ are still on their way at these dimensions, with the term from below and the rest, products of several normal variables, from above; the part of $\Delta\mu_i$ that decides is within about a tenth of its own.
 #
 # The theorem does not suffer.
 # With entries of $d^{-7/2}$ the norm $\|\widehat E\|_F$ is $d^{-3/2}$, and $\|U \widehat E V^\top\|_F \le \|U\|_{op} \|\widehat E\|_F \|V\|_{op}$ is still $d^{-1/2}$, without the factor $\sqrt d$ that the paper spends on a rank. Measured it is even $d^{-1}$.
@@ -578,7 +578,7 @@ for claim in ("lemma-20", "corollary-1"):
     display(rate_check(claim, sizes, load))
 
 # %% [markdown]
-# The same holds for operators on matrices. A fresh $u v^\top$ sees the normalised trace of the inverse Hessian, with a relative error of about $2/\sqrt d$ that comes from the lengths of $u$ and $v$ alone ([Lemma 21](#lemma-21)); so does the pair that was removed ([Remark 10](#remark-10)).
+# The same holds for operators on matrices. A fresh $u v^\top$ sees the normalised trace of the inverse Hessian, with a relative error of about $2/\sqrt d$ that comes mostly from the lengths of $u$ and $v$ ([Lemma 21](#lemma-21)); so does the pair that was removed ([Remark 10](#remark-10)).
 # A pair that is there sees less, $\chi/(1 + b_i \chi)$, since it stiffens its own direction ([Lemma 25](#lemma-25)); and a signal of one pair with the key of another sees $\chi$ again ([Lemma 26](#lemma-26)).
 
 # %% tags=["hide-input"]
@@ -711,14 +711,14 @@ Table(
 )
 
 # %% [markdown]
-# - **Other vectors.** On the sphere and with random signs every power of the first kind survives, and the constants with them: nothing in the method needs normal entries, only entries that average out. Fresh traces and diagonal forms are *better*, near $d^{-1}$, since lengths no longer vary.
+# - **Other vectors.** On the sphere and with random signs all powers of the motion survive: the method needs entries that average out, not normal ones. Fresh traces and diagonal forms are *better*, near $d^{-1}$, since lengths no longer vary.
 # - **Smoothing to zero.** The bounds carry factors $\beta$, since a score may move by no more than $1/\beta$ for its slope to stay what it was. Powers stay, constants grow: for $\beta = 100$ the coupled step needs a dimension more than three times that of $\beta = 3$ to be as good.
 # - **Ridge to zero.** Below the critical load the minimiser grows without bound, and one pair moves it ever further; the step misses three times the share at $\lambda = 0.001$ that it does at 0.5, and more in small dimensions. Above, the limit of ridge zero is finite and the step stays good; powers look steeper there than they are, since small instances still lie below their own, blurred, transition.
 #
 # ## What has no power to measure
 #
 # Of the statements in Section 4.2 and in Appendices B to G the others are deterministic, or about something else: [Lemma 4](#lemma-4) is calculus, in {doc}`tail_average_margin`; Lemmas [18](#lemma-18) and [19](#lemma-19) with Remarks [7](#remark-7) and [8](#remark-8) bound the norm by constants, in {doc}`scalar_theory`.
-# Two estimates that the proof uses without a number, for the matrices of all features, hold by the same count as (A4) and are not measured.
+# The norms of the matrices of all features, which the proof of [Lemma 25](#lemma-25) quotes without a number, are not measured here.
 #
 # ## Limits
 #
