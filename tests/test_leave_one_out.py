@@ -104,10 +104,10 @@ def test_products_matrices_solutions_and_traces_agree(problem, kind):
     assert relative(hessian_product(point, solve(point, D, kind), kind), D) < 1e-9
     exact, no_error = normalized_trace(point, kind)
     assert exact == pytest.approx(float(torch.linalg.inv(H).trace()) / 49, rel=1e-10)
-    estimate, error = normalized_trace(point, kind, probes=400)
+    estimate, error = normalized_trace(point, kind, probes=100)
     assert no_error == 0
     assert abs(estimate - exact) < 4 * error
-    assert error < 0.05 * exact
+    assert error < 0.1 * exact
 
 
 @pytest.mark.parametrize(("kind", "profiled"), [("full", False), ("profiled", True)])

@@ -44,6 +44,7 @@ def test_estimates_belong_to_statements_and_have_one_size_each():
     assert {e.claim for e in ESTIMATES} <= set(statements())
     assert all(statements()[e.claim].section == "leave_one_out" for e in ESTIMATES)
     assert len({(e.claim, e.size) for e in ESTIMATES}) == len(ESTIMATES)
+    assert not any("|" in e.text for e in (*ESTIMATES, *FLUCTUATIONS))  # they stand in a table
 
 
 def test_fits_find_the_powers_without_the_logarithms():

@@ -53,12 +53,17 @@ ESTIMATES = (
     Estimate("proposition-4", "threshold", r"(A1) $\max_i \lvert \Delta\mu_i\rvert$", -1.5, 1),
     Estimate("proposition-4", "score", r"(A2) $\max_{j,i} \lvert \Delta S_{j,i}\rvert$", -1, 1),
     Estimate("proposition-4", "bounded", r"(A3) $\max_{j,i} \lvert s_{j,i}\rvert$", 0, 0.5),
-    Estimate("proposition-5", "operator", r"(A4) $\|\widehat W\|_{op}$", 0.5),
+    Estimate("proposition-5", "operator", r"(A4) $\lVert \widehat W\rVert_{op}$", 0.5),
     Estimate(
         "equation-ehat-entry-sizes", "taylor_diagonal", r"$\max_i \lvert \widehat E_{i,i}\rvert$", -2, 1
     ),
     Estimate(
-        "equation-ehat-entry-sizes", "taylor_other", r"$\max_{j,i} |\widehat E_{j,i}|$", -4, 2, found=-3.5
+        "equation-ehat-entry-sizes",
+        "taylor_other",
+        r"$\max_{j,i} \lvert \widehat E_{j,i}\rvert$",
+        -4,
+        2,
+        found=-3.5,
     ),
     Estimate(
         "equation-ehat-entry-sizes",
@@ -71,7 +76,7 @@ ESTIMATES = (
     Estimate("lemma-5", "gap", r"$\lVert \delta t\rVert_2$", -1),
     Estimate("lemma-5", "weight_gap", r"$\lVert A\rVert_2$", -1),
     Estimate("lemma-6", "insertion", r"$\lVert G_h\rVert_F$", -0.5),
-    Estimate("lemma-6", "insertion_signal", r"$\lVert \sum A_i u_i v_i^\top\rVert_F$", -1),
+    Estimate("theorem-3", "newton_error", r"$\lVert \widehat W - \widetilde W_h\rVert_F$", -1),
     Estimate("lemma-6", "insertion_average", r"$\lVert \sum A_i \eta_i v_i^\top\rVert_F$", -1),
     Estimate("lemma-6", "insertion_weights", r"$\lVert \sum a_i U r_i v_i^\top\rVert_F$", -1),
     Estimate("lemma-6", "insertion_xi", r"$\lVert \xi_h\rVert$", -0.5),
