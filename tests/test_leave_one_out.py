@@ -193,6 +193,8 @@ def test_bad_input_is_refused(problem):
         without(problem, -1)
     with pytest.raises(ValueError, match="kind = 'half'"):
         solve(look(problem, matrix(7, 3)), matrix(7, 4), "half")
+    with pytest.raises(ValueError, match="kind = 'half'"):
+        hessian_product(look(problem, matrix(7, 3)), matrix(7, 4), "half")
     with pytest.raises(ValueError, match="probes = 1"):
         normalized_trace(look(problem, matrix(7, 3)), probes=1)
 

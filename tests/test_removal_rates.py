@@ -74,7 +74,8 @@ def test_a_bound_fails_where_sizes_are_larger(claim):
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_bound_says_nothing_where_sizes_are_smaller(claim):
-    assert rate_check(claim, made_up(-0.5), LOAD).verdict == "not yet"
+    broken = any(e.found is not None and e.found > e.exponent for e in ESTIMATES if e.claim == claim)
+    assert rate_check(claim, made_up(-0.5), LOAD).verdict == ("holds" if broken else "not yet")
 
 
 def test_fluctuations_are_those_of_the_instances():

@@ -131,6 +131,7 @@ def hessian_product(point, D, kind="full"):
     -------
     Tensor, shape (d, d)
     """
+    require(kind in KINDS, "kind", kind, f"one of {', '.join(KINDS)}")
     pairs = point.problem.pairs
     X = pairs.U.T @ (D @ pairs.V)
     change = X.diagonal().clone()
