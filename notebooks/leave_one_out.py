@@ -320,10 +320,10 @@ def words(law):
 
 def judged(estimate):
     """Whether the stated power is the one that is measured."""
-    found = estimate.exponent if estimate.found is None else estimate.found
-    if found == estimate.exponent:
+    stated, power = estimate.exponent, estimate.power
+    if power == stated:
         return "as stated"
-    return f"smaller, {found:g}" if found < estimate.exponent else f"larger, {found:g}"
+    return f"smaller, {power:g}" if power < stated else f"larger, {power:g}"
 
 
 Table(

@@ -169,39 +169,45 @@ def dense_hessian(pairs, loss, W, *, profiled=True):
     c, _ = loss.aggregate(T, moments)
     a = torch.sigmoid(c - signal)
     C, g = loss.curvature(T), U - U @ T
-    left = squares(U) @ C
-    if profiled:
-        total = C.sum(dim=0).clamp(min=torch.finfo(C.dtype).tiny)
-        left.sub_(squares(U @ C).div_(total))
-    left.mul_(a / n).add_(squares(g).mul_(a * (1 - a) / n))
-    return assemble(left, V)
+    return assemble_hessian(U, V, g, C, a / n, a * (1 - a) / n, profiled=profiled)
 
 
-def assemble(left, V):
-    """Matrix of ``D -> sum_i A_i D v_i v_i'`` for symmetric ``A_i``, acting on ``D.reshape(-1)``.
+def assemble_hessian(U, V, g, C, a, b, *, profiled):
+    """Matrix of ``D -> sum_i (a_i U K_i U' + b_i g_i g_i') D v_i v_i'`` with ``K_i = diag(C_i)`` or less.
 
     Parameters
     ----------
-    left : Tensor, shape (d (d + 1) / 2, n)
-        Entries of each ``A_i`` as in `squares`.
-    V : Tensor, shape (d, n)
+    U, V, g : Tensor, shape (d, n)
+        Targets, keys, and gradients of the margins by output.
+    C : Tensor, shape (n, n)
+        Curvatures of the aggregates by column.
+    a, b : Tensor, shape (n,)
+        Weights of the aggregates' curvature and of the squared gradients.
+    profiled : bool
+        Whether each column loses ``C_i C_i' / sum(C_i)``, the share of a threshold that moves along.
 
     Returns
     -------
     Tensor, shape (d^2, d^2)
+        Acts on ``D.reshape(-1)``.
     """
-    d = len(V)
-    K = left @ squares(V).T
-    place = torch.empty(d, d, dtype=torch.long, device=V.device)
-    i, j = torch.triu_indices(d, d, device=V.device)
-    place[i, j] = place[j, i] = torch.arange(len(i), device=V.device)
-    H = V.new_empty(d, d, d, d)
-    for a in range(d):
-        H[a] = K[place[a]][:, place].transpose(0, 1)
+    d = len(U)
+    left = _squares(U) @ C
+    if profiled:
+        total = C.sum(dim=0).clamp(min=torch.finfo(C.dtype).tiny)
+        left.sub_(_squares(U @ C).div_(total))
+    left.mul_(a).add_(_squares(g).mul_(b))
+    K = left @ _squares(V).T
+    place = torch.empty(d, d, dtype=torch.long, device=U.device)
+    i, j = torch.triu_indices(d, d, device=U.device)
+    place[i, j] = place[j, i] = torch.arange(len(i), device=U.device)
+    H = U.new_empty(d, d, d, d)
+    for row in range(d):
+        H[row] = K[place[row]][:, place].transpose(0, 1)
     return H.view(d * d, d * d)
 
 
-def squares(X):
+def _squares(X):
     """Outer product of each column with itself, one of each two equal entries, shape (d (d + 1) / 2, n)."""
     i, j = torch.triu_indices(len(X), len(X), device=X.device)
     return X[i] * X[j]

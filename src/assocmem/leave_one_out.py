@@ -7,6 +7,8 @@ A removed pair h leaves twice. Its own loss goes, and target h goes as a competi
 from dataclasses import dataclass, replace
 
 import torch
+from scipy.optimize import brentq
+from scipy.special import expit
 
 from assocmem.fit import fit
 from assocmem.hessians import Point, Problem, look, pull_back, solve
@@ -171,8 +173,7 @@ def insertion(full, rest, h):
     zero = torch.zeros_like(rest.a)
     a, p = drop(full.a, h), drop(full.p, h)
     weight_gap = a - rest.a
-    p_h = torch.cat([full.p[h, :h], full.p[h, h + 1 :]])
-    xi = others.V @ (a * p_h)
+    xi = others.V @ (a * drop(full.p[h], h))
     parts = (
         (others.U * -weight_gap) @ others.V.T,
         pull_back(others, p * weight_gap, zero),
@@ -180,6 +181,12 @@ def insertion(full, rest, h):
         torch.outer(pairs.U[:, h], xi),
     )
     return Insertion(drop(full.t, h) - rest.t, weight_gap, parts, xi)
+
+
+def margin_gradient(point, h):
+    """Gradient in W of the margin of pair h, ``(u_h - sum_j p_jh u_j) v_h'``, shape (d, d)."""
+    U, V = point.problem.pairs.U, point.problem.pairs.V
+    return torch.outer(U[:, h] - U @ point.p[:, h], V[:, h])
 
 
 def newton_step(problem, rest, h):
@@ -197,24 +204,13 @@ def newton_step(problem, rest, h):
     -------
     Step
     """
-    pairs = problem.pairs
     seen = look(problem, rest.W)
     inserted = insertion(seen, rest, h)
-    X = torch.outer(pairs.U[:, h] - pairs.U @ seen.p[:, h], pairs.V[:, h])
+    X = margin_gradient(seen, h)
     B, response = -solve(rest, inserted.gradient, "profiled"), solve(rest, X, "profiled")
     theta, zeta, margin = float((X * response).sum()), float((X * B).sum()), float(seen.m[h])
-    a = _implicit_weight(margin + zeta, theta)
+    a = brentq(lambda a: a - expit(-margin - zeta - theta * a), 0, 1, xtol=1e-15)
     return Step(h, rest, X, margin, inserted, B, response, theta, zeta, a, rest.W + B + a * response)
-
-
-def _implicit_weight(m, theta):
-    """Solution in (0, 1) of ``a = sigmoid(-m - theta a)``, by bisection."""
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        a = 0.5 * (low + high)
-        too_low = a < float(torch.sigmoid(torch.tensor(-m - theta * a, dtype=torch.float64)))
-        low, high = (a, high) if too_low else (low, a)
-    return 0.5 * (low + high)
 
 
 def rank_one_response(problem, full, rest, h):

@@ -46,6 +46,11 @@ class Estimate:
     logs: float = 0
     found: float | None = None
 
+    @property
+    def power(self):
+        """The exponent that the size has."""
+        return self.exponent if self.found is None else self.found
+
 
 ESTIMATES = (
     Estimate("proposition-3", "rank_one", r"$\lVert R_h\rVert_F$", -0.5),
@@ -248,9 +253,9 @@ def rate_check(claim, columns, load, limits=""):
         for law in fit_estimate(columns, e, load):
             measured.append(law.exponent)
             predicted.append(e.exponent)
-            wrong.append(min(e.exponent, e.exponent if e.found is None else e.found) - 0.5)
-    slack = [e for e in own if e.found is not None and e.found < e.exponent]
-    broken = any(e.found is not None and e.found > e.exponent for e in own)
+            wrong.append(min(e.exponent, e.power) - 0.5)
+    slack = [e for e in own if e.power < e.exponent]
+    broken = any(e.power > e.exponent for e in own)
     return check(
         claim,
         "exponents of " + ", ".join(e.size.replace("_", " ") for e in own),
@@ -259,7 +264,7 @@ def rate_check(claim, columns, load, limits=""):
         tolerance=TOLERANCE,
         relation="<=",
         falsehood=("smaller by another factor of sqrt(d)", wrong),
-        limits=f"not the best bound: the power is {slack[0].found:g}" if slack else limits,
+        limits=f"not the best bound: the power is {slack[0].power:g}" if slack else limits,
         expected="does not hold" if broken else None,
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from assocmem.hessians import (
-    dense_operator,
+    dense_inverse,
     hessian_product,
     look,
     pull_back,
@@ -19,6 +19,7 @@ from assocmem.leave_one_out import (
     drop,
     full_problem,
     insertion,
+    margin_gradient,
     minimise,
     newton_step,
     rank_one_response,
@@ -31,8 +32,12 @@ from assocmem.scalar_theory import solve_scalar
 
 EXACT_DIMENSION = 64  # up to here Hessians are inverted as matrices
 FRESH, FORMS = 64, 512  # pairs in which quadratic forms are taken, at most
+FORM_SIZES = (
+    *("fresh_trace", "fresh_trace_rms", "diagonal_form", "diagonal_form_rms", "other_form", "other_form_rms"),
+    *("response", "simplification", "simplification_bound", "chi", "chi_simplified"),
+)
+"""What takes an inverse Hessian."""
 PATH_NODES, PATH_WEIGHTS = np.polynomial.legendre.leggauss(6)
-
 
 LAWS = ("gaussian", "sphere", "rademacher")
 SETTINGS = (
@@ -103,14 +108,15 @@ def measure_instance(d, seed, *, load, r, beta, ridge, law="gaussian"):
     rest = minimise(without(problem, 0), full.W)
     least = minimise(without(rest.problem, 0), rest.W)
     step = newton_step(problem, rest, 0)
+    candidate = look(problem, step.W)
     fresh = pairs_of_law(FRESH, d, law, seed=derived_seed(seed, d, LAWS.index(law), 1))
     one = rank_one_response(problem, full, rest, 0)
     two = rank_one_response(rest.problem, rest, least, 0)
     return {
         **_averages(full),
         **_moves(full, rest, least, step, one, two),
-        **_increments(full, rest, step),
-        **_residuals(full, rest, step),
+        **_increments(full, rest, step, candidate),
+        **_residuals(full, rest, step, candidate),
         **_thresholds(full, rest),
         **_couplings(rest, fresh, _limiting_nu(load, r, beta, ridge)),
         **_forms(full, fresh, float((one / full.a[0] * torch.outer(pairs.U[:, 0], pairs.V[:, 0])).sum())),
@@ -150,10 +156,10 @@ def _moves(full, rest, least, step, one, two):
     }
 
 
-def _increments(full, rest, step):
+def _increments(full, rest, step, candidate):
     """Scores and coefficients that move, and the insertion of the removed target."""
-    k, inserted, candidate = full.problem.k, step.insertion, scores(full.problem.pairs, step.W)
-    moved = candidate - scores(full.problem.pairs, rest.W)
+    k, inserted = full.problem.k, step.insertion
+    moved = candidate.S - scores(full.problem.pairs, rest.W)
     slopes = drop(full.c, 0) * drop(full.a, 0) - rest.c * rest.a
     return {
         **_sizes("score", drop(full.S, 0) - rest.S),
@@ -161,7 +167,7 @@ def _increments(full, rest, step):
         **_sizes("candidate_score", drop(moved, 0)),
         **_sizes("row", moved[0, 1:]),
         "column": float(moved[1:, 0].norm()),
-        "row_energy": float(candidate[0, 1:].square().sum()),
+        "row_energy": float(candidate.S[0, 1:].square().sum()),
         **_sizes("coefficient_b", drop(full.b, 0) - rest.b),
         **_sizes("coefficient_ar", k * slopes),
         "gap": float(inserted.gap.norm()),
@@ -174,20 +180,18 @@ def _increments(full, rest, step):
     }
 
 
-def _residuals(full, rest, step):
+def _residuals(full, rest, step, candidate):
     """The three remainders of the Newton step, and the entries of the Taylor remainder of Appendix B."""
-    pairs = full.problem.pairs
-    at_full, at_rest = look(full.problem, step.W), look(rest.problem, step.W)
+    at_rest = look(rest.problem, step.W)
     common = at_rest.gradient - hessian_product(rest, step.W - rest.W, "profiled")
-    inserted = insertion(at_full, at_rest, 0).gradient - step.insertion.gradient
-    X = torch.outer(pairs.U[:, 0] - pairs.U @ at_full.p[:, 0], pairs.V[:, 0])
+    inserted = insertion(candidate, at_rest, 0).gradient - step.insertion.gradient
     diagonal, other = taylor_remainder(full, rest, 0)
     threshold_term = rest.c * rest.a * (drop(full.mu, 0) - rest.mu)
     return {
-        "newton_gradient": float(at_full.gradient.norm()),
+        "newton_gradient": float(candidate.gradient.norm()),
         "common_residual": float(common.norm()),
         "insertion_residual": float(inserted.norm()),
-        "outer_residual": float((step.a * step.X - at_full.a[0] * X).norm()),
+        "outer_residual": float((step.a * step.X - candidate.a[0] * margin_gradient(candidate, 0)).norm()),
         **_sizes("taylor_diagonal", diagonal),
         **_sizes("taylor_other", other),
         **_sizes("taylor_profiled", other + threshold_term),
@@ -243,7 +247,7 @@ def threshold_identity(full, rest, h):
     """Both sides of the exact identity for ``Delta mu`` (Lemma 12), shape (n - 1,) each."""
     path, k = threshold_path(full, rest, h), full.problem.k
     X = drop(full.S, h) - rest.S
-    q = k * torch.cat([full.p[h, :h], full.p[h, h + 1 :]])
+    q = k * drop(full.p[h], h)
     return drop(full.mu, h) - rest.mu, (q + torch.linalg.vecdot(path, X, dim=0)) / path.sum(dim=0)
 
 
@@ -285,21 +289,9 @@ def _couplings(rest, fresh, nu):
 def _forms(full, fresh, own):
     """Normalised traces of inverse Hessians, and their quadratic forms in fresh and in own pairs."""
     pairs, d = full.problem.pairs, len(full.W)
-    names = ("fresh_trace", "diagonal_form", "other_form")
     if d > EXACT_DIMENSION:
-        sizes = {name + end: math.nan for name in names for end in ("", "_rms")}
-        return {
-            **sizes,
-            "response": math.nan,
-            "simplification": math.nan,
-            "simplification_bound": math.nan,
-            "chi": math.nan,
-            "chi_simplified": math.nan,
-        }
-    inverse, simple = (
-        torch.cholesky_inverse(torch.linalg.cholesky(dense_operator(full, kind)))
-        for kind in ("full", "simplified")
-    )
+        return dict.fromkeys(FORM_SIZES, math.nan)
+    inverse, simple = (dense_inverse(full, kind) for kind in ("full", "simplified"))
     chi, chi_simple = float(inverse.diagonal().mean()), float(simple.diagonal().mean())
     signal, next_one = torch.arange(min(pairs.n, FORMS)), torch.arange(1, min(pairs.n, FORMS))
     diagonal = _form(simple, pairs.U[:, signal], pairs.V[:, signal])
