@@ -10,6 +10,8 @@ from pathlib import Path
 import psutil
 import torch
 
+from assocmem.limits import processor
+
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("numpy", "scipy", "numba", "torch", "pytorch-minimize")
 
@@ -17,7 +19,7 @@ PACKAGES = ("numpy", "scipy", "numba", "torch", "pytorch-minimize")
 def machine():
     """Processor, cores used, memory, versions and the day."""
     return {
-        "processor": _processor(),
+        "processor": processor(),
         "cores": torch.get_num_threads(),
         "waiting_threads": os.environ.get("OMP_WAIT_POLICY", "default"),
         "memory_gib": round(psutil.virtual_memory().total / 2**30),
@@ -25,13 +27,6 @@ def machine():
         "versions": {name: version(name) for name in PACKAGES},
         "date": date.today().isoformat(),
     }
-
-
-def _processor():
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 def write_results(name, content):

@@ -49,7 +49,7 @@ from assocmem.claims import check
 from assocmem.feasibility import decide_top1
 from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, PALETTE, PINK, Table, panels
 from assocmem.progress import progress
-from assocmem.results import read_table, tally
+from assocmem.results import read_table
 from assocmem.ridgeless import critical_load
 from assocmem.surrogates import (
     STRUCTURES,
@@ -438,7 +438,7 @@ def count(n, d):
 
 
 verdicts = read_table("finite_size_scaling", "verdicts")
-counts = tally(*(verdicts[name] for name in ("n", "d", "feasible")))
+counts = kinematics.tally(*(verdicts[name] for name in ("n", "d", "feasible")))
 for n in progress(sizes, "deciding"):
     middle = round(math.sqrt(n * (kinematics.statistical_dimension(n) - 0.15)))
     tried = range(max(1, middle - half_width), middle + half_width + 1)
@@ -577,7 +577,9 @@ moved = {}
 for n in sorted(set(trials["n"])):
     for place, structure in enumerate(STRUCTURES):
         mine = (trials["structure"] == place) & (trials["n"] == n)
-        outcome = tally(trials["n"][mine], trials["d"][mine], trials["feasible"][mine])
+        outcome = kinematics.tally(
+            trials["n"][mine], trials["d"][mine], trials["feasible"][mine]
+        )
         fitted = kinematics.transition(n, *outcome[n])
         moved[structure.name, int(n)] = (
             fitted.half - kinematics.statistical_dimension(n),

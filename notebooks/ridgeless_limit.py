@@ -541,7 +541,7 @@ figure
 # %%
 grid = phase.largest_map(read_table("ridgeless_limit", "grid"))
 edges = read_table("ridgeless_limit", "boundaries")
-fractions = np.unique(edges["r"]) / 1000
+fractions = np.unique(edges["r"])
 trained = {x: phase.by_dimension(edges, x) for x in fractions}
 live = [
     (
@@ -593,7 +593,7 @@ figure
 
 # %%
 verdicts = read_table("ridgeless_limit", "verdicts")
-stored = np.unique(verdicts["r"]) / 1000
+stored = np.unique(verdicts["r"])
 decided = np.unique([min(stored, key=lambda y, x=x: abs(y - x)) for x in verdict_rs])
 certified = {
     x: phase.certified_by_dimension(verdicts, x) for x in progress(decided, "verdicts")
@@ -720,7 +720,7 @@ for ax, reading in zip(axes, readings, strict=True):
     ax.axvline(edge, color="black", ls="--", lw=0.8)
     for d, mark in ((100, "."), (big, "o")):
         rows = (sliced["d"] == d) & (sliced["seed"] == 0)
-        at, value = sliced["load"][rows] / 1000, reading(sliced)[rows]
+        at, value = sliced["load"][rows], reading(sliced)[rows]
         ax.plot(at, value, mark, color=BLUE, mfc="none", label=f"$d = {d}$")
     ax.plot(
         slice_loads, reading(mine), "s", color=ORANGE, ms=4, label=f"$d = {slice_d}$"
@@ -739,7 +739,7 @@ figure
 
 # %%
 rows = np.flatnonzero((sliced["d"] >= 100) & (sliced["seed"] == 0))
-actual = sliced["load"][rows] / 1000
+actual = sliced["load"][rows]
 read = np.interp(np.log(sliced["loss"][rows]), np.log(theory.loss), loads)
 n = np.round(actual * sliced["d"][rows] ** 2)
 mean, variance = kinematics.pooled_moments(1000, tail_count(0.15, 999))
@@ -793,7 +793,7 @@ check(
 # %%
 def stored_rows(d, at):
     """Which rows of the slice are of a dimension and a load."""
-    return (sliced["d"] == d) & (sliced["load"] == round(1000 * at))
+    return (sliced["d"] == d) & np.isclose(sliced["load"], at)
 
 
 def stored_quantiles(kind, d, at):

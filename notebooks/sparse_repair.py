@@ -71,7 +71,7 @@ from assocmem.plotting import (
 )
 from assocmem.progress import progress
 from assocmem.repair import default_reserve, sparse_repair
-from assocmem.results import read_table, tally
+from assocmem.results import read_table
 
 plot.use_style()
 
@@ -734,7 +734,7 @@ figure
 verdicts = read_table("finite_size_scaling", "verdicts")
 certified = {}
 for size in (300, 1000):
-    outcome = tally(
+    outcome = kinematics.tally(
         *(verdicts[name][verdicts["n"] == size] for name in ("n", "d", "feasible"))
     )
     certified[size] = kinematics.transition(size, *outcome[size]).half / math.log(size)

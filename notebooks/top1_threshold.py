@@ -45,7 +45,7 @@ from assocmem.fit import fit
 from assocmem.losses import CrossEntropy
 from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, PALETTE, PINK, Table, panels
 from assocmem.progress import progress
-from assocmem.results import read_table, tally
+from assocmem.results import read_table
 
 plot.use_style()
 
@@ -212,7 +212,7 @@ undecided = instances * len(counts) - sum(decided for _, decided in counts.value
 stored = read_table("finite_size_scaling", "verdicts")
 large = stored["n"] >= 300
 undecided += np.isnan(stored["feasible"][large]).sum()
-data = tally(*(stored[name][large] for name in ("n", "d", "feasible")))
+data = kinematics.tally(*(stored[name][large] for name in ("n", "d", "feasible")))
 for n in sizes:
     data[n] = np.array([(d, *c) for (m, d), c in counts.items() if m == n]).T
 all_sizes = sorted(data)

@@ -104,7 +104,7 @@ def test_the_scatter_of_lengths_is_that_of_the_spectrum():
 def test_boundaries_are_averaged_by_dimension():
     table = {
         "d": np.array([10, 10, 20, 20, 10.0]),
-        "r": np.array([150, 150, 150, 150, 400.0]),
+        "r": np.array([0.15, 0.15, 0.15, 0.15, 0.4]),
         "load": np.array([0.3, 0.34, 0.3, 0.3, 0.6]),
         "predicted": np.array([31, 31, 120, 120, 56.0]),
     }
@@ -121,7 +121,7 @@ def test_certified_boundaries_are_those_of_the_counts():
     k, rng = tail_count(0.3, 59), np.random.default_rng(0)
     d = np.repeat([8, 9, 10, 11], 400)
     feasible = rng.random(len(d)) < retrieval_probability(60, d, k)
-    table = {"r": np.full(len(d), 300), "n": np.full(len(d), 60), "d": d, "feasible": feasible.astype(float)}
+    table = {"r": np.full(len(d), 0.3), "n": np.full(len(d), 60), "d": d, "feasible": feasible.astype(float)}
     found = certified_by_dimension(table, 0.3)
     assert abs(found.load[0] - found.predicted[0]) < 4 * found.error[0]
     assert found.error[0] < 0.02 * found.load[0]
@@ -129,13 +129,13 @@ def test_certified_boundaries_are_those_of_the_counts():
 
 
 def test_the_map_is_that_of_the_largest_complete_dimension():
-    rows = [(10, r, load, r + load, 1.0) for r in (200, 100) for load in (300, 100, 500)]
-    rows += [(20, r, 100, 0.0, 0.0) for r in (100, 200)] + [(20, 100, 300, 0.0, 0.0)]
+    rows = [(10, r, load, r + load, 1.0) for r in (0.2, 0.1) for load in (0.3, 0.1, 0.5)]
+    rows += [(20, r, 0.1, 0.0, 0.0) for r in (0.1, 0.2)] + [(20, 0.1, 0.3, 0.0, 0.0)]
     table = dict(zip(("d", "r", "load", "loss", "nu"), np.array(rows).T, strict=True))
     found = phase.largest_map(table)
     assert found.d == 10
     np.testing.assert_allclose(found.load, [0.1, 0.3, 0.5])
     np.testing.assert_allclose(found.r, [0.1, 0.2])
-    np.testing.assert_allclose(found.loss, [[200, 400, 600], [300, 500, 700]])
+    np.testing.assert_allclose(found.loss, [[0.2, 0.4, 0.6], [0.3, 0.5, 0.7]])
     with pytest.raises(ValueError, match="table: must have all loads"):
         phase.largest_map({name: x[6:] for name, x in table.items()})

@@ -5,6 +5,7 @@ import signal
 import sys
 from pathlib import Path
 
+from assocmem import sweep_command
 from assocmem.sections import (
     PROFILES,
     UsageError,
@@ -22,7 +23,8 @@ def main(arguments=None):
     Returns
     -------
     int
-        0 for success, 1 if a section or the book failed, 2 for a request that makes no sense.
+        0 for success, 1 if something failed, 2 for a request that makes no sense, 3 for a sweep that stopped
+        before its end.
     """
     try:
         options = _parser().parse_args(arguments)
@@ -65,6 +67,8 @@ def _parser():
     )
     params.add_argument("section", metavar="SECTION")
     params.set_defaults(command=_params)
+
+    sweep_command.add_parser(commands)
 
     build = commands.add_parser("build", help="execute every section that is out of date and build the book")
     build.add_argument("--force", action="store_true", help="execute every section")

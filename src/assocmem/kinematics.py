@@ -132,6 +132,28 @@ class Transition:
     stretch_error: float
 
 
+def tally(n, d, feasible):
+    """Outcomes of many instances, counted.
+
+    Parameters
+    ----------
+    n, d, feasible : array, shape (rows,)
+        ``feasible`` is 1, 0, or nan where nothing was proved.
+
+    Returns
+    -------
+    dict of int to (ndarray, ndarray, ndarray)
+        For each n: dimensions, how many instances were feasible, and how many were decided.
+    """
+    counts = {}
+    for size in np.unique(n):
+        dimensions = np.unique(d[n == size]).astype(int)
+        found = [feasible[(n == size) & (d == dimension)] for dimension in dimensions]
+        yes = np.array([int(np.nansum(f)) for f in found])
+        counts[int(size)] = dimensions, yes, np.array([int(np.isfinite(f).sum()) for f in found])
+    return counts
+
+
 def transition(n, d, successes, trials, k=1):
     """Fit place and width of a transition to counts at several dimensions, by maximum likelihood.
 

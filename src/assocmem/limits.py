@@ -1,6 +1,7 @@
 """What a call may ask for: argument checks that say what is allowed, and the memory that is there."""
 
 import os
+import platform
 import resource
 from pathlib import Path
 
@@ -100,3 +101,11 @@ def memory_shortage(bytes_at, value, *, name="n", budget=None):
 def cores():
     """Number of processor cores this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def processor():
+    """Model of the processor, or its architecture where the system does not tell."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

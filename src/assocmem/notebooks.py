@@ -23,6 +23,7 @@ import nbformat
 from assocmem.limits import memory_shortage
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sections import UsageError, project_root
+from assocmem.sources import reachable_modules, syntax_tree
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 KERNEL_ENVIRONMENT = {
@@ -115,7 +116,9 @@ def run_key(section, values):
     files = {path.name: path for path in [*reachable_modules(*code), root / "constraints.txt"]}
     for name in sorted({section.name, *_sections_read(*code)}):
         tables = sorted((root / "data" / name).rglob("*"))
-        files |= {str(path.relative_to(root)): path for path in tables if path.suffix in (".csv", ".json")}
+        files |= {
+            str(path.relative_to(root)): path for path in tables if path.suffix in (".csv", ".json", ".yml")
+        }
     digest = hashlib.sha256()
     for part in (section.text, json.dumps(values, sort_keys=True), platform.python_version()):
         digest.update(part.encode() + b"\0")
@@ -128,41 +131,11 @@ def run_key(section, values):
 def _sections_read(*texts):
     """Sections whose tables are read by ``read_table("SECTION", ...)``, however it is called."""
     for text in texts:
-        for node in ast.walk(_tree(text)):
+        for node in ast.walk(syntax_tree(text)):
             if not isinstance(node, ast.Call) or "read_table" not in ast.unparse(node.func):
                 continue
             named = [*node.args[:1], *(key.value for key in node.keywords if key.arg == "section")]
             yield from (first.value for first in named if isinstance(first, ast.Constant))
-
-
-def _tree(text):
-    """Syntax tree of a piece of Python; empty for a notebook's magic, or what its execution will refuse."""
-    try:
-        return ast.parse(text)
-    except SyntaxError:
-        return ast.Module(body=[], type_ignores=[])
-
-
-def reachable_modules(*texts):
-    """Source files of this package that pieces of Python import, directly or through others, sorted."""
-    package = Path(__file__).parent
-    found, todo = set(), list(texts)
-    while todo:
-        for name in _imported_modules(todo.pop()):
-            for path in (package / f"{name}.py", package / f"{name}.yml"):
-                if path.is_file() and path not in found:
-                    found.add(path)
-                    todo += [path.read_text(encoding="utf-8")] if path.suffix == ".py" else []
-    return sorted(found)
-
-
-def _imported_modules(text):
-    for node in ast.walk(_tree(text)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("assocmem"):
-            tail = node.module.removeprefix("assocmem").removeprefix(".")
-            yield from [tail.split(".")[0]] if tail else [alias.name for alias in node.names]
-        elif isinstance(node, ast.Import):
-            yield from (a.name.split(".")[1] for a in node.names if a.name.startswith("assocmem."))
 
 
 def _stored_key(target):

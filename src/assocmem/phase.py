@@ -12,11 +12,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from assocmem.fit import fit
-from assocmem.kinematics import pooled_moments, transition
+from assocmem.kinematics import pooled_moments, tally, transition
 from assocmem.limits import require, require_integer
 from assocmem.losses import TailAverage
 from assocmem.model import gaussian_pairs, pairs_at_load, signals_and_percentiles, tail_count
-from assocmem.results import tally
 from assocmem.ridgeless import critical_load
 from assocmem.scalar_theory import solve_scalar
 from assocmem.scaling import pooled_errors
@@ -29,7 +28,7 @@ RESOLUTION, REACH = 0.004, 0.03  # of a boundary, and of the first steps towards
 ROUGH = 0.01  # relative gap that decides on which side of half of log 2 a loss is
 
 
-def train(load, r, d, *, seed, beta=BETA, ridge=RIDGE, tol=1e-3, device="cpu"):
+def train(load, r, d, *, seed, beta=BETA, ridge=RIDGE, tol=1e-3, device="cpu", checkpoint=None):
     """Tail-average memory of the first ``load d^2`` pairs of the instance ``seed``.
 
     Parameters
@@ -37,7 +36,7 @@ def train(load, r, d, *, seed, beta=BETA, ridge=RIDGE, tol=1e-3, device="cpu"):
     load, r : float
         As in `pairs_at_load` and `TailAverage`.
     d, seed : int
-    beta, ridge, tol, device
+    beta, ridge, tol, device, checkpoint
         As in `TailAverage`, `fit` and `gaussian_pairs`.
 
     Returns
@@ -50,7 +49,7 @@ def train(load, r, d, *, seed, beta=BETA, ridge=RIDGE, tol=1e-3, device="cpu"):
         If the gap does not reach ``tol``.
     """
     pairs = gaussian_pairs(pairs_at_load(load, d), d, seed=seed, device=device)
-    found = fit(pairs, TailAverage(r=r, beta=beta), ridge=ridge, tol=tol)
+    found = fit(pairs, TailAverage(r=r, beta=beta), ridge=ridge, tol=tol, checkpoint=checkpoint)
     if not found.converged:
         at = f"n = {pairs.n}, d = {d}, r = {r:g}, seed = {seed}"
         raise ArithmeticError(f"{at}: gap {found.gap:.1e} after {found.passes} passes")
@@ -172,7 +171,7 @@ def by_dimension(table, r):
     Parameters
     ----------
     table : dict of str to array
-        Columns ``d``, ``r`` in thousandths, ``load`` and ``predicted`` pairs; one row an instance.
+        Columns ``d``, ``r``, ``load`` and ``predicted`` pairs; one row an instance.
     r : float
         Which tail fraction.
 
@@ -181,7 +180,7 @@ def by_dimension(table, r):
     ByDimension
         The scatter between instances is taken to fall like 1/d.
     """
-    mine = table["r"] == round(1000 * r)
+    mine = np.isclose(table["r"], r)
     d = np.unique(table["d"][mine])
     groups = [table["load"][mine & (table["d"] == x)] for x in d]
     predicted = np.array([table["predicted"][mine & (table["d"] == x)][0] for x in d]) / d**2
@@ -194,7 +193,7 @@ def certified_by_dimension(table, r):
     Parameters
     ----------
     table : dict of str to array
-        Columns ``r`` in thousandths, ``n``, ``d`` and ``feasible``; one row an instance.
+        Columns ``r``, ``n``, ``d`` and ``feasible``; one row an instance.
     r : float
         Which tail fraction.
 
@@ -204,7 +203,7 @@ def certified_by_dimension(table, r):
         Dimensions are those, not whole, of the half points. Sizes all of whose instances came out alike are
         left out.
     """
-    mine = table["r"] == round(1000 * r)
+    mine = np.isclose(table["r"], r)
     counts = tally(*(table[name][mine] for name in ("n", "d", "feasible")))
     counts = {n: count for n, count in counts.items() if 0 < count[1].sum() < count[2].sum()}
     n, tails = np.array(list(counts)), [tail_count(r, n - 1) for n in counts]
@@ -240,7 +239,7 @@ def largest_map(table):
     Parameters
     ----------
     table : dict of str to array
-        Columns ``d``, ``r`` and ``load`` in thousandths, ``loss`` and ``nu``; one row a fit.
+        Columns ``d``, ``r``, ``load``, ``loss`` and ``nu``; one row a fit.
 
     Returns
     -------
@@ -256,7 +255,7 @@ def largest_map(table):
         r, load = (np.unique(table[name][rows]) for name in ("r", "load"))
         if len(rows) == len(r) * len(load):
             rows = rows[np.lexsort([table["load"][rows], table["r"][rows]])].reshape(len(r), len(load))
-            return Map(int(d), load / 1000, r / 1000, table["loss"][rows], table["nu"][rows])
+            return Map(int(d), load, r, table["loss"][rows], table["nu"][rows])
     raise ValueError("table: must have all loads for every r at some d")
 
 

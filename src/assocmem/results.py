@@ -1,205 +1,178 @@
-"""Stored tables: results too long for a page, each beside the record of what made it.
+"""Stored tables: results too long for a page, each beside its sweep file and its record.
 
-A table is a CSV file ``data/SECTION/NAME.csv``, its record ``NAME.json``. Nobody reads the one without the
-other.
+A table is three files in ``data/SECTION``: ``NAME.yml`` says which point function at which points,
+``NAME.csv`` holds one row a point, and ``NAME.json``, the record, says where each row comes from. Nobody
+reads one without the others.
 """
 
-import argparse
 import csv
+import hashlib
+import io
 import json
-import math
+import os
 import platform
 import subprocess
-import time
 from datetime import date
 from importlib.metadata import version
 
 import numpy as np
 
 from assocmem import __version__
-from assocmem.limits import cores, require
+from assocmem.limits import cores, processor, require
 from assocmem.sections import project_root
+from assocmem.sources import DIGITS, fingerprint_of_sweep, recipe
 
-WRITE_SECONDS = 30
+PACKAGES = "numpy", "scipy", "torch", "numba"
+SECONDS, ORIGIN = "seconds", "origin"
+"""The last columns of every table: time a row took, and its place in the record's list of origins."""
 
 
-def read_table(section, name):
+def read_table(section, name, *more):
     """A stored table, by columns.
 
     Parameters
     ----------
     section, name : str
+    *more : str
+        Tables of the same section and the same columns that are added to it where they are there, for
+        instance those of the paper's sizes, which take a GPU.
 
     Returns
     -------
     dict of str to ndarray
-        Numbers; an empty entry is nan.
+        Numbers, an empty entry is nan; words where a column has some.
 
     Raises
     ------
     ValueError
-        If the table or its record is missing, or the record is of other columns or another number of rows.
+        If a file of the table is missing; if its rows are not those that the record describes; or if they
+        are stale: the sweep file or the point function has changed since. The message says what to do.
     """
-    head, rows = _described_rows(section, name)
-    values = np.array([[float(x) if x else np.nan for x in row] for row in rows])
-    return dict(zip(head, values.T, strict=True))
+    folder = project_root() / "data" / section
+    there = [other for other in more if (folder / f"{other}.csv").exists()]
+    parts = [_columns(*described(folder / f"{other}.csv")[:2]) for other in (name, *there)]
+    for other, part in zip(there, parts[1:], strict=True):
+        require(list(part) == list(parts[0]), "name", other, f"a table with the columns of {name}")
+    return {column: np.concatenate([part[column] for part in parts]) for column in parts[0]}
 
 
-def write_table(section, name, rows, made_by):
+def described(path, *, current=True):
+    """A table as it stands there, with its record.
+
+    Parameters
+    ----------
+    path : Path
+        The ``.csv``.
+    current : bool
+        Refuse stale rows.
+
+    Returns
+    -------
+    head : list of str
+    rows : list of list of str
+    record : dict
+
+    Raises
+    ------
+    ValueError
+        As in `read_table`.
+    """
+    sweep, record = path.with_suffix(".yml"), path.with_suffix(".json")
+    complete = path.exists() and sweep.exists() and record.exists()
+    require(complete, "name", path.stem, f"a table with a sweep file and a record in data/{path.parent.name}")
+    text = path.read_text(encoding="utf-8")
+    known = json.loads(record.read_text(encoding="utf-8"))
+    head, *rows = csv.reader(io.StringIO(text))
+    same = known.get("sha256") == _digest(text) and known["columns"] == head and known["rows"] == len(rows)
+    require(same, "name", path.stem, "a table that its record describes; this one was changed by hand")
+    explained = head[-1] == ORIGIN and {int(row[-1]) for row in rows} <= set(range(len(known["origins"])))
+    require(explained, "name", path.stem, "a table whose rows each say where they come from")
+    if current:
+        again = f"run and export data/{path.parent.name}/{sweep.name} again (python -m assocmem sweep)"
+        fresh = known["definition"] == fingerprint_of_sweep(sweep)
+        require(fresh, "name", path.stem, f"the table of its sweep file, which has changed since: {again}")
+        fresh = known["recipe"] == recipe(known["point"])
+        require(fresh, "name", path.stem, f"made by {known['point']} as it is now, not as it was: {again}")
+    return head, rows, known
+
+
+def write_table(path, columns, rows, record):
     """Write a table and its record, each in one step.
 
     Parameters
     ----------
-    section, name : str
+    path : Path
+        The ``.csv``.
+    columns : list of str
     rows : list of dict
-        Entries of one row by column.
-    made_by : str
-        The command that makes the table. Where it has made the rows that are there, the record keeps the
-        commits of those.
+        Entries by column; None, or a missing one, is left empty.
+    record : dict
+        What the record says besides the columns, the number of rows and the digest of the table.
     """
-    path, columns = _path(section, name), list(rows[0])
-    record = {"made_by": made_by, "columns": columns, "rows": len(rows), **provenance()}
-    record["earlier_commits"] = _earlier_commits(path.with_suffix(".json"), record)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    shape = {"columns": columns, "rows": len(rows), "sha256": _digest(text.getvalue())}
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.part")
-    with open(partial, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    partial.replace(path)
-    partial = path.with_name(f".{path.stem}.json.part")
-    partial.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    partial.replace(path.with_suffix(".json"))
+    _write(path, text.getvalue())
+    _write(path.with_suffix(".json"), json.dumps(record | shape, indent=1) + "\n")
 
 
-def fill_table(section, name, keys, compute, made_by, *, most=math.inf):
-    """Compute the rows of a table that it does not hold yet; they are written twice a minute and at the end.
-
-    Parameters
-    ----------
-    section, name : str
-    keys : list of dict
-        The first columns of each row, whole numbers, which tell it from all others. Rows under other keys
-        stay in the table.
-    compute : callable
-        Takes a key's entries as keywords and returns the other columns of its row.
-    made_by : str
-        The command that makes the table.
-    most : float
-        Seconds after which no further row is begun.
-
-    Returns
-    -------
-    int
-        Rows still missing.
-    """
-    if not keys:
-        return 0
-    rows, written, started = _known_rows(section, name, list(keys[0])), time.monotonic(), time.monotonic()
-    missing = [key for key in keys if tuple(key.values()) not in rows]
-    left, store = len(missing), lambda: write_table(section, name, [rows[k] for k in sorted(rows)], made_by)
-    unwritten = 0
-    try:
-        for key in missing:
-            if time.monotonic() - started > most:
-                break
-            rows[tuple(key.values())] = {**key, **compute(**key)}
-            left, unwritten = left - 1, unwritten + 1
-            if time.monotonic() - written > WRITE_SECONDS:
-                store()
-                written, unwritten = time.monotonic(), 0
-                print(f"{section}/{name}: {len(rows)} rows, {left} missing", flush=True)
-    finally:  # also after an interrupt
-        if unwritten:
-            store()
-    return left
-
-
-def fill_command(section, name, keys, compute, paper=None):
-    """What the script ``data/SECTION/NAME.py`` does: `fill_table`, with ``--most SECONDS`` as an option.
-
-    Parameters
-    ----------
-    section, name, keys, compute
-        As in `fill_table`.
-    paper : list of dict, optional
-        Keys of the paper's sizes, which the option ``--paper`` computes instead.
-    """
-    parser = argparse.ArgumentParser(description=f"Computes the rows that data/{section}/{name}.csv lacks.")
-    parser.add_argument("--most", type=float, default=math.inf, help="seconds after which to stop")
-    if paper:
-        parser.add_argument("--paper", action="store_true", help="the paper's sizes instead, for a GPU")
-    asked = parser.parse_args()
-    made_by = f"python data/{section}/{name}.py"
-    chosen = paper if paper and asked.paper else keys
-    fill_table(section, name, chosen, compute, made_by, most=asked.most)
-
-
-def tally(n, d, feasible):
-    """Outcomes of many instances, counted.
-
-    Parameters
-    ----------
-    n, d, feasible : array, shape (rows,)
-        ``feasible`` is 1, 0, or nan where nothing was proved.
-
-    Returns
-    -------
-    dict of int to (ndarray, ndarray, ndarray)
-        For each n: dimensions, how many instances were feasible, and how many were decided.
-    """
-    counts = {}
-    for size in np.unique(n):
-        dimensions = np.unique(d[n == size]).astype(int)
-        found = [feasible[(n == size) & (d == dimension)] for dimension in dimensions]
-        yes = np.array([int(np.nansum(f)) for f in found])
-        counts[int(size)] = dimensions, yes, np.array([int(np.isfinite(f).sum()) for f in found])
-    return counts
-
-
-def provenance():
-    """Version, commit, machine and day of a result."""
+def origin(device="cpu"):
+    """Version, commit, libraries, machine, device and day of a result that is computed here and now."""
     return {
         "package": __version__,
         "commit": _commit(),
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in ("numpy", "scipy", "torch")},
-        "machine": f"{platform.machine()}, {cores()} cores",
+        "versions": {name: version(name) for name in PACKAGES},
+        "machine": f"{processor()}, {cores()} cores",
+        "device": _device_name(device),
         "date": date.today().isoformat(),
     }
 
 
-def _earlier_commits(path, record):
-    """Commits at which the same command has written the same table before."""
-    if not path.exists():
-        return []
-    known = json.loads(path.read_text(encoding="utf-8"))
-    if known["made_by"] != record["made_by"]:
-        return []
-    commits = {*known.get("earlier_commits", []), known["commit"]} - {record["commit"], None}
-    return sorted(commits)
+def entry(text):
+    """What stands in a table: an integer, a number, None where it is empty, or a word."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text or None
 
 
-def _described_rows(section, name):
-    """Heads and rows of a table as they stand there; refuses one that is not what its record says."""
-    path = _path(section, name)
-    record = path.with_suffix(".json")
-    require(path.exists() and record.exists(), "name", name, f"a table with a record in data/{section}")
-    with open(path, newline="", encoding="utf-8") as file:
-        head, *rows = csv.reader(file)
-    known = json.loads(record.read_text(encoding="utf-8"))
-    same = known["columns"] == head and known["rows"] == len(rows)
-    require(same, "name", name, "a table that its record describes")
-    return head, rows
+def _device_name(device):
+    if str(device).startswith("cuda"):
+        import torch
+
+        return torch.cuda.get_device_name(device)
+    return "cpu"
 
 
-def _known_rows(section, name, names):
-    """The rows that a table holds, as they stand there, by the whole numbers in the columns ``names``."""
-    if not _path(section, name).exists():
-        return {}
-    head, rows = _described_rows(section, name)
-    rows = [dict(zip(head, row, strict=True)) for row in rows]
-    return {tuple(int(row[column]) for column in names): row for row in rows}
+def _columns(head, rows):
+    columns = zip(*rows, strict=True) if rows else [()] * len(head)
+    return {name: _array(values) for name, values in zip(head, columns, strict=True)}
+
+
+def _array(values):
+    try:
+        return np.array([float(x) if x else np.nan for x in values])
+    except ValueError:
+        return np.array(values, dtype=object)
+
+
+def _digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+
+
+def _write(path, text):
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _commit():
@@ -210,7 +183,3 @@ def _commit():
     except FileNotFoundError:
         return None
     return done.stdout.strip() or None
-
-
-def _path(section, name):
-    return project_root() / "data" / section / f"{name}.csv"

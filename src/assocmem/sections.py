@@ -262,7 +262,7 @@ def load_section(name, root=None):
     root = root or project_root()
     names = section_names(root)
     if name not in names:
-        raise UsageError(f"unknown section {name!r}{_nearest(name, names)}")
+        raise UsageError(f"unknown section {name!r}{nearest(name, names)}")
     path = root / "notebooks" / f"{name}.py"
     return Section(name, path, path.read_text(encoding="utf-8"))
 
@@ -276,7 +276,7 @@ def load_profile(profile, section, root=None):
         For an unknown profile or an unreadable file.
     """
     if profile not in PROFILES:
-        raise UsageError(f"unknown profile {profile!r}{_nearest(profile, PROFILES)}")
+        raise UsageError(f"unknown profile {profile!r}{nearest(profile, PROFILES)}")
     path = (root or project_root()) / "notebooks" / "profiles" / f"{profile}.yml"
     settings = read_settings(path).get(section.name) or {}
     if not isinstance(settings, dict):
@@ -331,6 +331,7 @@ def _unknown_parameter(name, section):
     return f"unknown parameter {name!r} of section {section.name}{hint}"
 
 
-def _nearest(name, names):
+def nearest(name, names):
+    """The end of a message about an unknown name: the nearest of those there are, and all of them."""
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
     return f": did you mean {near[0]!r}? Valid: {', '.join(names)}" if near else ""

@@ -1,0 +1,306 @@
+"""What computes the points of a sweep: this process, or the workers of a Dask cluster.
+
+An engine takes points from a supply, one at a time as it has room for them, and yields what came of each. The
+store is written by the process that runs the engine and by nobody else, so the workers of a cluster need
+this package and no common disk.
+"""
+
+import contextlib
+import logging
+import math
+import os
+import time
+import traceback
+from dataclasses import dataclass
+from functools import cache
+
+from assocmem.limits import cores
+from assocmem.points import point_function
+from assocmem.sections import UsageError
+from assocmem.stores import Result
+
+THREAD_SETTINGS = "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"
+DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"
+"""Run by local workers: an interrupt from the terminal is for the process that started them."""
+CONNECT_SECONDS = 10
+LOST = "lost the connection to the Dask scheduler"
+LOOK_SECONDS = 1.0  # between two looks at the cluster while nothing comes back
+
+
+class EngineLost(RuntimeError):
+    """The cluster has gone; its text is one line for the user."""
+
+
+class OtherCode(UsageError):
+    """A worker has another version of the code."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A point with what a worker has to know.
+
+    Attributes
+    ----------
+    name, code : str
+        The point function and the version of it that is wanted.
+    key : str
+    parameters : dict
+    checkpoint : str or None
+        File in which a long point may keep its state, where the worker has the same disk.
+    """
+
+    name: str
+    code: str
+    key: str
+    parameters: dict
+    checkpoint: str | None = None
+
+
+def compute(task):
+    """Compute one point; a failure is a result as well.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    OtherCode
+        If the code here is not the one that is wanted.
+    """
+    function = _function(task.name)
+    if _code(task.name) != task.code:
+        raise OtherCode(f"{task.name}: a worker has other code ({_code(task.name)}, not {task.code})")
+    context = {}
+    if "device" in function.context:
+        from assocmem.model import best_device
+
+        context["device"] = best_device()
+    if "checkpoint" in function.context:
+        context["checkpoint"] = task.checkpoint
+    started, row, failure = time.monotonic(), None, None
+    try:
+        row = plain(function.call(**task.parameters, **context))
+    except (Exception, SystemExit):
+        failure = traceback.format_exc()
+    seconds = float(f"{time.monotonic() - started:.3g}")
+    origin = _origin(context.get("device", "cpu"), time.strftime("%F")) | {"code": task.code}
+    return Result(task.key, task.code, task.parameters, row, failure, seconds, origin)
+
+
+def plain(row):
+    """A row as numbers, words and None.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+    """
+    if not isinstance(row, dict) or not row:
+        raise TypeError(f"a point function must return a mapping of columns, not {row!r}")
+    row = {name: value.item() if hasattr(value, "item") else value for name, value in row.items()}
+    for name, value in row.items():
+        if not isinstance(name, str) or not isinstance(value, int | float | str | None):
+            raise TypeError(f"column {name!r} = {value!r}: must be a number, a word or None")
+        if isinstance(value, float) and math.isnan(value):
+            row[name] = None
+    return row
+
+
+@cache
+def _function(name):
+    return point_function(name)
+
+
+@cache
+def _code(name):
+    return _function(name).code
+
+
+@cache
+def _origin(device, _day):
+    from assocmem.results import origin
+
+    return origin(device)
+
+
+# --- engines --------------------------------------------------------------------------------------
+
+
+def in_process(supply):
+    """Compute points here, one after another.
+
+    Parameters
+    ----------
+    supply : callable
+        Returns the next `Task`, or None.
+
+    Yields
+    ------
+    Result
+    """
+    while (task := supply()) is not None:
+        yield compute(task)
+
+
+@contextlib.contextmanager
+def local_cluster(workers, threads=None):
+    """A Dask cluster of processes on this machine.
+
+    Parameters
+    ----------
+    workers : int
+    threads : int, optional
+        Threads of each; by default the cores are shared out, so that workers do not fight for them.
+
+    Yields
+    ------
+    distributed.Client
+    """
+    import dask
+    from distributed import LocalCluster
+
+    threads = threads or max(1, cores() // workers)
+    settings = dict.fromkeys(THREAD_SETTINGS, str(threads)) | {"OMP_WAIT_POLICY": "passive"}
+    with dask.config.set({"distributed.nanny.pre-spawn-environ": settings}), _quiet():
+        cluster = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,  # points at a time; the threads above are those of one point
+            processes=True,
+            memory_limit=0,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+            preload=DEAF,
+        )
+        with cluster, cluster.get_client() as client:
+            yield client
+
+
+@contextlib.contextmanager
+def remote_cluster(address=None, scheduler_file=None):
+    """A Dask cluster that is there already.
+
+    Parameters
+    ----------
+    address, scheduler_file : str, optional
+        One of them.
+
+    Yields
+    ------
+    distributed.Client
+
+    Raises
+    ------
+    UsageError
+        If no scheduler answers.
+    """
+    from distributed import Client
+
+    place = address or scheduler_file
+    with _quiet():
+        try:
+            if scheduler_file and not os.path.exists(scheduler_file):
+                raise OSError("no such file")
+            where = {"scheduler_file": scheduler_file} if scheduler_file else {"address": address}
+            client = Client(**where, timeout=CONNECT_SECONDS)
+        except (OSError, TimeoutError, ValueError) as error:
+            line = " ".join(str(error).split()) or "no answer"
+            raise UsageError(f"no Dask scheduler at {place}: {line}") from None
+        try:
+            yield client
+        finally:
+            with contextlib.suppress(Exception):
+                client.close(timeout=5)
+
+
+def on_cluster(client, supply):
+    """Compute points on the workers of a cluster, as many at a time as they have threads.
+
+    Workers may come, go and die meanwhile: a point whose worker dies is computed by another; one that kills
+    several is a failure.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    supply : callable
+        Returns the next `Task`, or None.
+
+    Yields
+    ------
+    Result
+
+    Raises
+    ------
+    EngineLost
+        If the scheduler goes away.
+    """
+    import distributed
+
+    running, dry = {}, False
+    looked, room = -math.inf, 0
+    try:
+        while True:
+            if time.monotonic() - looked > LOOK_SECONDS:
+                looked, room = time.monotonic(), _room(client)
+            while not dry and len(running) < room:
+                task = supply()
+                dry = task is None
+                if not dry:
+                    # One at a time on each thread: the death of a worker speaks against the point it was at.
+                    future = client.submit(compute, task, key=f"assocmem-{task.key}-{task.code}", pure=False)
+                    running[future] = task
+            if not running and dry:
+                return
+            with contextlib.suppress(TimeoutError, distributed.TimeoutError):
+                if running:
+                    distributed.wait(list(running), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")
+                else:
+                    time.sleep(LOOK_SECONDS)  # no workers yet
+            _require_running(client)
+            for future in [future for future in running if future.done()]:
+                yield _outcome(future, running.pop(future))
+    except (OSError, distributed.comm.CommClosedError, distributed.client.CancelledError):
+        raise EngineLost(LOST) from None
+    finally:
+        with contextlib.suppress(Exception):
+            client.cancel(list(running), force=True)
+
+
+def _room(client):
+    """Number of threads of all workers."""
+    _require_running(client)
+    return sum(client.nthreads().values())
+
+
+def _outcome(future, task):
+    import distributed
+
+    if future.status == "finished":
+        return future.result()
+    if future.status == "cancelled":
+        raise EngineLost(LOST)
+    error = future.exception()
+    if isinstance(error, UsageError):
+        raise error
+    if not isinstance(error, distributed.KilledWorker):  # not the point: its own errors come back as results
+        line = " ".join(f"{type(error).__name__}: {error}".split())
+        raise UsageError(f"a worker cannot compute points: {line}")
+    failure = "KilledWorker: every process that was given this point died (out of memory, or killed)\n"
+    origin = _origin("cpu", time.strftime("%F")) | {"code": task.code}
+    return Result(task.key, task.code, task.parameters, None, failure, None, origin)
+
+
+def _require_running(client):
+    if client.status != "running":
+        raise EngineLost(LOST)
+
+
+@contextlib.contextmanager
+def _quiet():
+    """No log lines of the cluster's machinery; what matters is said by the sweep."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)

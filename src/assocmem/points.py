@@ -1,0 +1,360 @@
+"""Point functions: what a sweep computes at each of its points.
+
+A point function takes its parameters as keywords and returns the columns of one row: numbers, words, or None
+where nothing came out. Each parameter is annotated with its type, its meaning and its range, in the words of
+a section's parameters cell; ``device`` and ``checkpoint``, where a function takes them, say how to compute
+and not what. Imports stand inside, so that a function depends on what it imports and on nothing else.
+"""
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, get_type_hints
+
+from assocmem.sections import (
+    Parameter,
+    UsageError,
+    load_profile,
+    load_section,
+    nearest,
+    parse_range,
+    resolve,
+)
+from assocmem.sources import fingerprint, function_source
+
+Count = Annotated[int, "number of pairs; [2, 100000000]"]
+Dimension = Annotated[int, "dimension; [2, 1000000]"]
+Seed = Annotated[int, "seed of the instance; [0, 9007199254740991]"]
+Load = Annotated[float, "pairs over d^2; (0, inf)"]
+Fraction = Annotated[float, "tail fraction; (0, 1)"]
+Beta = Annotated[float, "sharpness of the tail; (0, inf)"]
+Ridge = Annotated[float, "ridge; (0, inf)"]
+Tolerance = Annotated[float, "relative duality gap; (0, 1)"]
+
+
+def top1_verdict(n: Count, d: Dimension, seed: Seed):
+    """Does any memory retrieve every pair? 1, 0, or nothing where neither was proved; steps; last margin."""
+    from assocmem.feasibility import decide_top1
+    from assocmem.model import gaussian_pairs
+
+    found = decide_top1(gaussian_pairs(n, d, seed=seed))
+    feasible = None if found.feasible is None else int(found.feasible)
+    return {"feasible": feasible, "steps": found.steps, "margin": float(f"{found.margin:.4g}")}
+
+
+def tail_verdict(r: Fraction, n: Count, d: Dimension, seed: Seed):
+    """Can every signal beat the mean of its ``ceil(r (n - 1))`` best competitors? 1, 0 or nothing; steps."""
+    from assocmem.feasibility import decide
+    from assocmem.model import gaussian_pairs, tail_count
+
+    found = decide(gaussian_pairs(n, d, seed=seed), tail_count(r, n - 1))
+    return {"feasible": None if found.feasible is None else int(found.feasible), "steps": found.steps}
+
+
+def last_retrievable(d: Dimension, seed: Seed):
+    """Largest number of pairs, the first of one instance, that some memory retrieves: certified."""
+    from assocmem.norm_peak import last_retrievable as search
+
+    return {"n": search(d, seed=seed)}
+
+
+def top1_memory(
+    d: Dimension,
+    seed: Seed,
+    n: Count,
+    effective_ridge: Annotated[float, "ridge times n / d^2; (0, inf)"] = 1e-8,
+    tol: Tolerance = 1e-6,
+    *,
+    device,
+):
+    """Cross-entropy memory of Figure 1: norm scale, mean loss, relative gap, passes."""
+    from assocmem.norm_peak import train
+
+    found = train(n, d, seed=seed, effective_ridge=effective_ridge, tol=tol, device=device)
+    if not found.converged:
+        raise ArithmeticError(f"gap {found.gap:.1e} after {found.passes} passes")
+    measured = {"nu": f"{found.nu:.7g}", "loss": f"{found.loss:.5g}", "gap": f"{found.gap:.1e}"}
+    return {name: float(text) for name, text in measured.items()} | {"passes": found.passes}
+
+
+def structure(
+    n: Count,
+    structure: Annotated[int, "place in surrogates.STRUCTURES; [0, 100]"],
+    d: Dimension,
+    seed: Seed,
+):
+    """Would some memory retrieve all, had its scores directions of this structure? 1, 0 or nothing."""
+    from assocmem.model import derived_seed
+    from assocmem.surrogates import STRUCTURES, meets_cone, score_directions
+
+    found = meets_cone(score_directions(STRUCTURES[structure], n, d, derived_seed(seed, n, d, structure)))
+    return {"feasible": None if found is None else int(found)}
+
+
+def tail_memory(
+    d: Dimension,
+    r: Fraction,
+    load: Load,
+    seed: Seed = 0,
+    beta: Beta = 30.0,
+    ridge: Ridge = 1e-6,
+    tol: Tolerance = 1e-3,
+    *,
+    device,
+    checkpoint,
+):
+    """Tail-average memory of Figure 2: norm scale, mean loss, relative gap, passes."""
+    from assocmem.phase import train
+
+    at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": tol}
+    _, found = train(load, r, d, **at, device=device, checkpoint=checkpoint)
+    measured = {"nu": f"{found.nu:.6g}", "loss": f"{found.loss:.5g}", "gap": f"{found.gap:.1e}"}
+    return {name: float(text) for name, text in measured.items()} | {"passes": found.passes}
+
+
+def tail_profile(
+    d: Dimension,
+    load: Load,
+    seed: Seed,
+    r: Fraction = 0.15,
+    beta: Beta = 30.0,
+    ridge: Ridge = 1e-7,
+    tol: Tolerance = 1e-4,
+    *,
+    device,
+    checkpoint,
+):
+    """Tail-average memory of Figure 3: as `tail_memory`, and quantiles of signal, margin and percentile."""
+    from assocmem.phase import profile, train
+
+    at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": tol}
+    pairs, found = train(load, r, d, **at, device=device, checkpoint=checkpoint)
+    measured = {"nu": f"{found.nu:.6g}", "loss": f"{found.loss:.5g}", "gap": f"{found.gap:.1e}"}
+    quantiles = {
+        f"{kind}_{k}": float(f"{q:.5g}")
+        for kind, values in profile(pairs, found).items()
+        for k, q in enumerate(values)
+    }
+    return {name: float(text) for name, text in measured.items()} | {"passes": found.passes} | quantiles
+
+
+def tail_boundary(d: Dimension, r: Fraction, seed: Seed, *, device):
+    """Load at which the loss passes half of log 2 (Figure 2), pairs next to it, predicted pairs, fits."""
+    from assocmem.phase import boundary
+
+    found = boundary(r, d, seed=seed, device=device)
+    counts = {name: int(getattr(found, name)) for name in ("low", "high", "predicted", "fits")}
+    return {"load": float(f"{found.load:.6g}")} | counts
+
+
+def removal(setting: Annotated[int, "place in removal_sizes.SETTINGS; [0, 100]"], d: Dimension, seed: Seed):
+    """Sizes of everything that moves when a pair is removed."""
+    from assocmem.removal_sizes import SETTINGS, measure_instance
+
+    return {name: float(f"{x:.5g}") for name, x in measure_instance(d, seed, **SETTINGS[setting]).items()}
+
+
+def dimension(
+    n: Count, construction: Annotated[int, "place in constructions.CONSTRUCTIONS; [0, 100]"], seed: Seed
+):
+    """Dimension from which a construction retrieves an instance, and what it spends there."""
+    from assocmem.constructions import CONSTRUCTIONS, smallest_dimension
+
+    d, built = smallest_dimension(CONSTRUCTIONS[construction], n, seed=seed)
+    return {"d": d, "products": built.products, "steps": built.steps}
+
+
+def repair_prediction(
+    digits: Annotated[int, "ten times the decimal logarithm of the number of pairs; [10, 100000]"],
+    kind: Annotated[int, "0 best reserve, 1 that of the proof, 2 in place; [0, 2]"],
+):
+    """Half-success ratio, share of the coordinates and margin of a repair in the Gaussian picture."""
+    import math
+
+    from assocmem.repair_theory import best_margin, best_split, paper_share
+
+    log_n = digits / 10 * math.log(10)
+    reserve = paper_share(log_n) if kind == 1 else None
+    found = best_split(log_n) if kind == 0 else best_margin(log_n, reserve)
+    share = None if found.share is None else float(f"{found.share:.5g}")
+    return {"ratio": float(f"{found.ratio:.6g}"), "share": share, "gamma": float(f"{found.gamma:.5g}")}
+
+
+REGISTERED = (
+    *(top1_verdict, tail_verdict, last_retrievable, structure),
+    *(top1_memory, tail_memory, tail_profile, tail_boundary),
+    *(removal, dimension, repair_prediction),
+)
+
+
+# --- by name --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PointFunction:
+    """A point function with what is known about it.
+
+    Attributes
+    ----------
+    name : str
+        As in a sweep file.
+    call : callable
+    parameters : dict of str to Parameter
+        In the order of the columns.
+    required : frozenset of str
+        Those without a default.
+    context : frozenset of str
+        Which of ``device`` and ``checkpoint`` it takes.
+    text : str
+        Its source.
+    """
+
+    name: str
+    call: Callable
+    parameters: dict
+    required: frozenset
+    context: frozenset
+    text: str
+
+    @property
+    def code(self):
+        """Fingerprint of the function and of all of this package that it imports."""
+        return fingerprint(self.text)
+
+    def convert(self, settings):
+        """Values of all parameters from numbers, words or strings.
+
+        Raises
+        ------
+        UsageError
+            For an unknown or missing name, a wrong type, or a value out of range.
+        """
+        for name in settings:
+            if name not in self.parameters:
+                raise UsageError(f"{self.name}: unknown parameter {name!r}{nearest(name, self.parameters)}")
+        missing = [name for name in self.required if name not in settings]
+        if missing:
+            raise UsageError(f"{self.name}: no value for {', '.join(sorted(missing))}")
+        return {
+            name: parameter.convert(settings[name]) if name in settings else parameter.default
+            for name, parameter in self.parameters.items()
+        }
+
+
+@dataclass(frozen=True)
+class SectionPoint:
+    """A section of the book as a point function: parameters are those of the section, and ``profile``."""
+
+    name: str
+    context = frozenset()
+    required = frozenset()
+
+    @property
+    def section(self):
+        """The section itself."""
+        return load_section(self.name.removeprefix("section:"))
+
+    @property
+    def parameters(self):
+        """The section's parameters and the profile."""
+        allowed = parse_range("{smoke, default, paper}")
+        return {"profile": Parameter("profile", "default", "", allowed)} | self.section.parameters
+
+    @property
+    def code(self):
+        """Hash of all that the section depends on besides its parameters."""
+        from assocmem.notebooks import run_key
+
+        return run_key(self.section, {})[:16]
+
+    def convert(self, settings):
+        """The profile, and the parameters that differ from it."""
+        settings = dict(settings)
+        profile = str(settings.pop("profile", "default"))
+        section = self.section
+        layer = load_profile(profile, section)
+        values, base = resolve(section, layer, settings), resolve(section, layer)
+        return {"profile": profile} | {
+            name: value for name, value in values.items() if name in settings or value != base[name]
+        }
+
+    def call(self, profile, **settings):
+        """Run the section; verdict and measurement of each check."""
+        import tempfile
+
+        from assocmem.claims import read_checks, surprises
+        from assocmem.notebooks import run_section
+
+        section = self.section
+        values = resolve(section, load_profile(profile, section), settings)
+        with tempfile.TemporaryDirectory(prefix="assocmem-") as folder:
+            checks = read_checks(run_section(section, values, Path(folder, "run.ipynb")).target)
+        row = {"checks": len(checks), "surprises": len(surprises(checks))}
+        for check in checks:
+            number = sum(name.split(" ")[0] == check.claim for name in row) // 2
+            label = f"{check.claim} {number + 1}"
+            row[f"{label} verdict"] = check.verdict
+            single = len(check.measured) == 1
+            row[f"{label} measured"] = check.measured[0] if single else " ".join(map(str, check.measured))
+        return row
+
+
+def point_function(name):
+    """The point function of a name.
+
+    Parameters
+    ----------
+    name : str
+        A registered one, ``section:NAME``, or ``MODULE:FUNCTION`` for one of the user's own.
+
+    Raises
+    ------
+    UsageError
+        If there is no such function, or it is not annotated as a point function must be.
+    """
+    known = _registered()
+    if name in known:
+        return _described(name, known[name], function_source(name))
+    if name.startswith("section:"):
+        load_section(name.removeprefix("section:"))
+        return SectionPoint(name)
+    module, _, function = name.partition(":")
+    if not function:
+        raise UsageError(
+            f"unknown point function {name!r}{nearest(name, known)}; or section:NAME, or MODULE:FUNCTION"
+        )
+    try:
+        found = importlib.import_module(module)
+        call = getattr(found, function)
+        text = Path(sys.modules[call.__module__].__file__).read_text(encoding="utf-8")
+    except (ImportError, AttributeError, OSError, SyntaxError) as error:
+        line = " ".join(str(error).split())
+        raise UsageError(f"cannot load the point function {name!r}: {line}") from None
+    return _described(name, call, text)
+
+
+def _registered():
+    return {function.__name__: function for function in REGISTERED}
+
+
+def _described(name, call, text):
+    hints = get_type_hints(call, include_extras=True)
+    parameters, required, context = {}, set(), set()
+    for key, argument in inspect.signature(call).parameters.items():
+        if key in ("device", "checkpoint") and key not in hints:
+            context.add(key)
+            continue
+        try:
+            kind, note = hints[key].__origin__, hints[key].__metadata__[0]
+            meaning, _, allowed = note.rpartition(";")
+            given = argument.default is not argument.empty
+            default = argument.default if given else kind()
+            parameters[key] = Parameter(key, default, meaning.strip(), parse_range(allowed.strip()))
+        except (KeyError, AttributeError, ValueError, TypeError):
+            allowed = "Annotated[int, float, str or bool, 'meaning; range']"
+            raise UsageError(f"{name}: parameter {key!r} must be annotated as {allowed}") from None
+        required |= set() if given else {key}
+    return PointFunction(name, call, parameters, frozenset(required), frozenset(context), text)

@@ -1,0 +1,79 @@
+"""A picture of how far a sweep is, in characters."""
+
+from collections import Counter
+
+BLOCKS = " ░▒▓█"
+WIDEST, TALLEST = 60, 30
+SEED = "seed"
+
+
+def grid(sweep, done, failed):
+    """One character for each pair of values of the two parameters that take most values, seeds left out.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    done, failed : set of str
+        Keys of points.
+
+    Returns
+    -------
+    list of str
+        Shades from nothing to all; ``!`` where something failed, a dot where nothing is asked for.
+    """
+    across, down = _axes(sweep)
+    columns, place = _bins(sweep, across, WIDEST)
+    rows, level = _bins(sweep, down, TALLEST)
+    asked, have, broken = Counter(), Counter(), set()
+    for point in sweep.points:
+        at = place[_text(point, across)], level[_text(point, down)]
+        asked[at] += 1
+        have[at] += point.key in done
+        broken |= {at} if point.key in failed else set()
+    width = max(map(len, rows))
+    names = f"{down} down, {across} across" if down else f"{across} across"
+    lines = [f"{names}, {columns[0]} to {columns[-1]}"]
+    for j, label in enumerate(rows):
+        cells = (_cell((i, j), asked, have, broken) for i in range(len(columns)))
+        lines.append(f"{label:>{width}} |{''.join(cells)}|")
+    return lines
+
+
+def _axes(sweep):
+    """Names of the two parameters; empty where there is no second."""
+    values = {}
+    for point in sweep.points:
+        for name in point.parameters:
+            values.setdefault(name, set()).add(_text(point, name))
+    sizes = {name: len(texts) for name, texts in values.items() if len(texts) > 1}
+    names = sorted(sizes, key=lambda name: (name == SEED, -sizes[name]))
+    if len(names) > 1 and names[1] == SEED:
+        names = names[:1]
+    return (*(names or list(values)), "", "")[:2] if len(names) != 1 else (names[0], "")
+
+
+def _bins(sweep, name, most):
+    """Labels of at most so many bins of the sorted values of a parameter, and the bin of each value."""
+    values = {_text(point, name): point.parameters.get(name) for point in sweep.points}
+    number = lambda x: isinstance(x, int | float)  # noqa: E731
+    order = sorted(values, key=lambda t: (0, values[t], t) if number(values[t]) else (1, 0, t))
+    count = min(most, len(order))
+    place = {text: i * count // len(order) for i, text in enumerate(order)}
+    labels = {}
+    for text in order:
+        labels.setdefault(place[text], text)
+    return list(labels.values()), place
+
+
+def _text(point, name):
+    value = point.parameters.get(name, "")
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _cell(at, asked, have, broken):
+    if at in broken:
+        return "!"
+    if not asked[at]:
+        return "·"
+    done = have[at], asked[at]
+    return BLOCKS[0 if not done[0] else 4 if done[0] == done[1] else 1 + min(2, 3 * done[0] // done[1])]

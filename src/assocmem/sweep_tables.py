@@ -1,0 +1,184 @@
+"""What is known of a sweep, in its store and in the table beside it, and that table."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from assocmem.results import ORIGIN, SECONDS, described, entry, write_table
+from assocmem.sections import UsageError
+from assocmem.sources import fingerprint_of_sweep, recipe
+from assocmem.stores import Result, Store
+from assocmem.sweep_files import point_key
+
+EFFORT = "passes", "steps", "fits", "gap"
+"""Columns that may differ from one version of the code to the next."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Everything that is known of the points of a sweep.
+
+    Attributes
+    ----------
+    code : str
+        The version of the code that is here.
+    results : dict of (str, str) to Result
+        By key and version, points that the sweep asks for only.
+    confirmed : dict of str to dict
+        Other versions whose rows count, with the evidence.
+    """
+
+    code: str
+    results: dict
+    confirmed: dict
+
+    @property
+    def rows(self):
+        """Rows that count, by key: where there are several, that of the code here."""
+        counting = [r for r in self.results.values() if r.row is not None and self._counts(r)]
+        return {r.key: r for r in sorted(counting, key=lambda r: (r.code == self.code, r.code))}
+
+    @property
+    def failures(self):
+        """Failures of the code here at points without a row, by key."""
+        rows = self.rows
+        return {r.key: r for r in self.results.values() if r.failure and self._ours(r) and r.key not in rows}
+
+    @property
+    def stale(self):
+        """Rows of other versions of the code that do not count."""
+        return [r for r in self.results.values() if r.row is not None and not self._counts(r)]
+
+    def _counts(self, result):
+        return self._ours(result) or result.code in self.confirmed
+
+    def _ours(self, result):
+        return result.code == self.code
+
+
+def known(sweep, *stores):
+    """What the stores and the table beside the sweep file hold of its points.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    *stores : path
+        By default the one beside the sweep file. Those that do not exist count as empty.
+
+    Returns
+    -------
+    Known
+    """
+    code, wanted = sweep.function.code, {point.key for point in sweep.points}
+    found, confirmed = table_results(sweep)
+    confirmed = confirmed.get(code, {})
+    for path in map(Path, stores or (sweep.store,)):
+        if path.exists():
+            with Store(path, sweep.function.name, create=False) as store:
+                found += store.results()
+                confirmed = confirmed | store.confirmed(code)
+    return Known(code, {(r.key, r.code): r for r in found if r.key in wanted}, confirmed)
+
+
+def table_results(sweep):
+    """The rows of the table beside a sweep file, with the version of the code that made each.
+
+    Returns
+    -------
+    results : list of Result
+    confirmed : dict
+        By version of the code: the other versions whose rows counted there.
+    """
+    if not sweep.table.exists():
+        return [], {}
+    head, rows, record = described(sweep.table, current=False)
+    names = sweep.function.parameters
+    origins = [{name: x for name, x in origin.items() if name != "rows"} for origin in record["origins"]]
+    results = []
+    for texts in rows:
+        values = dict(zip(head, map(entry, texts), strict=True))
+        seconds, origin = values.pop(SECONDS), origins[values.pop(ORIGIN)]
+        given = {name: x for name, x in values.items() if name in names and x is not None}
+        parameters = sweep.function.convert(record["fixed"] | given)
+        row = {name: x for name, x in values.items() if name not in names}
+        key = point_key(sweep.function.name, parameters)
+        results.append(Result(key, origin["code"], parameters, row, None, seconds, origin))
+    return results, {record["code"]: record["confirmed"]}
+
+
+def export(sweep, path=None):
+    """Write the rows that count as a table, with its record.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    path : path, optional
+        The ``.csv``, beside the sweep file by default.
+
+    Returns
+    -------
+    path : Path
+    rows, missing : int
+
+    Raises
+    ------
+    UsageError
+        If there is nothing to write, or if the table that is there has rows that would be lost.
+    """
+    path, there = Path(path or sweep.table), known(sweep)
+    rows = there.rows
+    lost = {result.key for result in there.stale} - rows.keys()
+    if path == sweep.table and path.exists() and lost & {r.key for r in table_results(sweep)[0]}:
+        raise UsageError(
+            f"{path}: rows of another version of the code would be lost: run the sweep, or `sweep confirm` it"
+        )
+    if not rows:
+        raise UsageError(f"{sweep.path}: no rows to export, run it first")
+    results = [rows[point.key] for point in sweep.points if point.key in rows]
+    parameters = [name for name in sweep.function.parameters if name not in sweep.fixed]
+    parameters = [name for name in parameters if any(name in r.parameters for r in results)]
+    outputs = list(dict.fromkeys(name for r in results for name in r.row))
+    clash = {*parameters, *outputs} & {SECONDS, ORIGIN} | set(parameters) & set(outputs)
+    if clash:
+        raise UsageError(f"{sweep.path}: {', '.join(sorted(clash))}: two columns of one name")
+    results.sort(key=lambda r: [_order(r.parameters.get(name)) for name in parameters])
+    origins = list({str(r.origin): r.origin for r in results}.values())
+    place = {str(origin): i for i, origin in enumerate(origins)}
+    lines = [r.parameters | r.row | {SECONDS: r.seconds, ORIGIN: place[str(r.origin)]} for r in results]
+    columns = [*parameters, *outputs, SECONDS, ORIGIN]
+    used = {r.code for r in results}
+    record = {
+        "sweep": sweep.path.name,
+        "definition": fingerprint_of_sweep(sweep.path),
+        "point": sweep.function.name,
+        "recipe": recipe(sweep.function.name),
+        "code": there.code,
+        "fixed": sweep.fixed,
+        "missing": len(sweep.points) - len(results),
+        "confirmed": {old: evidence for old, evidence in there.confirmed.items() if old in used},
+        "origins": [o | {"rows": sum(line[ORIGIN] == i for line in lines)} for i, o in enumerate(origins)],
+    }
+    write_table(path, columns, [{name: line.get(name) for name in columns} for line in lines], record)
+    return path, len(results), record["missing"]
+
+
+def difference(old, new):
+    """Largest relative difference between the numbers of two rows; infinite where words or gaps disagree.
+
+    What tells the effort (`EFFORT`) is left out, and so is a column that only one of them has.
+    """
+    worst = 0.0
+    for name in old.keys() & new.keys() - set(EFFORT):
+        a, b = old[name], new[name]
+        if a != b:
+            numbers = isinstance(a, int | float) and isinstance(b, int | float)
+            worst = max(
+                worst, abs(a - b) / max(abs(a), abs(b)) if numbers and math.isfinite(a - b) else math.inf
+            )
+    return worst
+
+
+def _order(value):
+    """Numbers by size, before words."""
+    number = isinstance(value, int | float)
+    return (0, value, "") if number else (1, 0, str(value))
