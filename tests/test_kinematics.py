@@ -14,6 +14,7 @@ from assocmem.kinematics import (
     pooled_moments,
     retrieval_probability,
     statistical_dimension,
+    tally,
     transition,
 )
 
@@ -169,3 +170,10 @@ def test_sizes_below_three_have_no_expansion():
 def test_sizes_out_of_range_are_refused(n):
     with pytest.raises(ValueError, match="n = .*: must be in"):
         statistical_dimension(n)
+
+
+def test_outcomes_are_counted_by_size_and_dimension():
+    n, d = np.array([5, 5, 5, 5, 9.0]), np.array([3, 2, 3, 3, 4.0])
+    counts = tally(n, d, np.array([1, 0, np.nan, 0, 1.0]))
+    found = {size: [list(map(int, part)) for part in parts] for size, parts in counts.items()}
+    assert found == {5: [[2, 3], [0, 1], [1, 2]], 9: [[4], [1], [1]]}

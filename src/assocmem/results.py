@@ -53,7 +53,8 @@ def read_table(section, name, *more):
     parts = [_columns(*described(folder / f"{other}.csv")[:2]) for other in (name, *there)]
     for other, part in zip(there, parts[1:], strict=True):
         require(list(part) == list(parts[0]), "name", other, f"a table with the columns of {name}")
-    return {column: np.concatenate([part[column] for part in parts]) for column in parts[0]}
+    columns = [column for column in parts[0] if column != ORIGIN]
+    return {column: np.concatenate([part[column] for part in parts]) for column in columns}
 
 
 def described(path, *, current=True):
@@ -81,11 +82,15 @@ def described(path, *, current=True):
     complete = path.exists() and sweep.exists() and record.exists()
     require(complete, "name", path.stem, f"a table with a sweep file and a record in data/{path.parent.name}")
     text = path.read_text(encoding="utf-8")
-    known = json.loads(record.read_text(encoding="utf-8"))
-    head, *rows = csv.reader(io.StringIO(text))
-    same = known.get("sha256") == _digest(text) and known["columns"] == head and known["rows"] == len(rows)
-    require(same, "name", path.stem, "a table that its record describes; this one was changed by hand")
-    explained = head[-1] == ORIGIN and {int(row[-1]) for row in rows} <= set(range(len(known["origins"])))
+    head, *rows = csv.reader(io.StringIO(text)) if text else [[]]
+    try:
+        known = json.loads(record.read_text(encoding="utf-8"))
+        same = (known["sha256"], known["columns"], known["rows"]) == (_digest(text), head, len(rows))
+        used = {int(row[head.index(ORIGIN)]) for row in rows} if same else set()
+        explained = used <= set(range(len(known["origins"])))
+    except (ValueError, KeyError, TypeError):
+        same = explained = False
+    require(same, "name", path.stem, "a table that its record describes, and not one changed by hand")
     require(explained, "name", path.stem, "a table whose rows each say where they come from")
     if current:
         again = f"run and export data/{path.parent.name}/{sweep.name} again (python -m assocmem sweep)"

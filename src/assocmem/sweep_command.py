@@ -46,8 +46,19 @@ def add_parser(commands):
 def _verb(verbs, name, command, text, *, several=True):
     parser = verbs.add_parser(name, help=text)
     parser.add_argument("files", nargs="+" if several else 1, metavar="FILE", help="sweep file, YAML")
-    parser.set_defaults(command=command)
+    parser.set_defaults(command=partial(_guarded, command))
     return parser
+
+
+def _guarded(command, options):
+    """A store that cannot be written ends the command with one line."""
+    from assocmem.stores import StoreError
+
+    try:
+        return command(options)
+    except StoreError as error:
+        print(f"assocmem: {error}", file=sys.stderr)
+        return 1
 
 
 def _sweeps(options):

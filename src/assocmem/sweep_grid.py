@@ -24,6 +24,7 @@ def grid(sweep, done, failed):
     across, down = _axes(sweep)
     columns, place = _bins(sweep, across, WIDEST)
     rows, level = _bins(sweep, down, TALLEST)
+    first, *_, last = [*place, *place]
     asked, have, broken = Counter(), Counter(), set()
     for point in sweep.points:
         at = place[_text(point, across)], level[_text(point, down)]
@@ -32,7 +33,7 @@ def grid(sweep, done, failed):
         broken |= {at} if point.key in failed else set()
     width = max(map(len, rows))
     names = f"{down} down, {across} across" if down else f"{across} across"
-    lines = [f"{names}, {columns[0]} to {columns[-1]}"]
+    lines = [f"{names}, {first} to {last}"]
     for j, label in enumerate(rows):
         cells = (_cell((i, j), asked, have, broken) for i in range(len(columns)))
         lines.append(f"{label:>{width}} |{''.join(cells)}|")

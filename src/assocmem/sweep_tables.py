@@ -23,7 +23,7 @@ class Known:
     code : str
         The version of the code that is here.
     results : dict of (str, str) to Result
-        By key and version, points that the sweep asks for only.
+        By key and version, in the order of the sweep and only of points that it asks for.
     confirmed : dict of str to dict
         Other versions whose rows count, with the evidence.
     """
@@ -36,7 +36,8 @@ class Known:
     def rows(self):
         """Rows that count, by key: where there are several, that of the code here."""
         counting = [r for r in self.results.values() if r.row is not None and self._counts(r)]
-        return {r.key: r for r in sorted(counting, key=lambda r: (r.code == self.code, r.code))}
+        found = {r.key: r for r in counting}
+        return found | {r.key: r for r in counting if self._ours(r)}
 
     @property
     def failures(self):
@@ -69,7 +70,7 @@ def known(sweep, *stores):
     -------
     Known
     """
-    code, wanted = sweep.function.code, {point.key for point in sweep.points}
+    code, place = sweep.function.code, {point.key: i for i, point in enumerate(sweep.points)}
     found, confirmed = table_results(sweep)
     confirmed = confirmed.get(code, {})
     for path in map(Path, stores or (sweep.store,)):
@@ -77,7 +78,8 @@ def known(sweep, *stores):
             with Store(path, sweep.function.name, create=False) as store:
                 found += store.results()
                 confirmed = confirmed | store.confirmed(code)
-    return Known(code, {(r.key, r.code): r for r in found if r.key in wanted}, confirmed)
+    found = sorted((r for r in found if r.key in place), key=lambda r: place[r.key])
+    return Known(code, {(r.key, r.code): r for r in found}, confirmed)
 
 
 def table_results(sweep):
@@ -91,7 +93,10 @@ def table_results(sweep):
     """
     if not sweep.table.exists():
         return [], {}
-    head, rows, record = described(sweep.table, current=False)
+    try:
+        head, rows, record = described(sweep.table, current=False)
+    except ValueError as error:
+        raise UsageError(f"{sweep.table}: {error}") from None
     names = sweep.function.parameters
     origins = [{name: x for name, x in origin.items() if name != "rows"} for origin in record["origins"]]
     results = []

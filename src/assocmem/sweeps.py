@@ -1,6 +1,8 @@
 """Many points: run them, see how far they are, merge other machines' results, trust older code or not."""
 
+import contextlib
 import math
+import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,9 +57,7 @@ def run(sweep, engine=in_process, *, store=None, most=math.inf, retry=False, sha
         stale = {r.key for r in before.stale} - before.rows.keys()
         if stale:
             say(f"{sweep.path.stem}: {len(stale)} points have rows of another version of the code only, and")
-            say(
-                "are computed again; interrupt this and `sweep confirm` to see whether those rows hold as well"
-            )
+            say("are computed again; interrupt and `sweep confirm` to see whether those rows hold too")
         done = before.rows.keys() | (set() if retry else before.failures.keys())
         supply = _Supply(sweep, there, before.code, done, started + most, shared_disk)
         lost = _drain(engine, supply, there)
@@ -98,8 +98,7 @@ class _Supply:
         self.left = [point for point in sweep.points if point.key not in done]
         self.left.reverse()
         self.others, self.final = [], False
-        keeps = shared_disk and "checkpoint" in sweep.function.context
-        self.folder = Path(f"{store.path}.checkpoints") if keeps else None
+        self.keeps = shared_disk and "checkpoint" in sweep.function.context
         self.count, self.failed, self.total, self.started = 0, 0, len(self.left), time.monotonic()
 
     def __call__(self):
@@ -119,22 +118,20 @@ class _Supply:
 
     def _task(self, point):
         file = None
-        if self.folder:
-            self.folder.mkdir(exist_ok=True)
-            file = str(self._checkpoint(point.key))
-        return Task(self.sweep.function.name, self.code, point.key, point.parameters, file)
-
-    def _checkpoint(self, key):
-        return self.folder / f"{key}-{self.code}.pt"
+        if self.keeps:
+            file = _state(self.store.path, point.key, self.code)
+            earlier = _state(self.sweep.store, point.key, self.code)
+            file.parent.mkdir(exist_ok=True)
+            if earlier.exists() and not file.exists():
+                shutil.copyfile(earlier, file)
+        return Task(self.sweep.function.name, self.code, point.key, point.parameters, file and str(file))
 
     def came(self, result):
         """Count a result; the state of its computation is no longer needed."""
         self.count += 1
         self.failed += result.row is None
-        if self.folder and self.folder.is_dir():
-            self._checkpoint(result.key).unlink(missing_ok=True)
-            if not any(self.folder.iterdir()):
-                self.folder.rmdir()
+        if self.keeps:
+            _forget_state(self.store.path, result)
 
     def progress(self):
         """How far it is, in words."""
@@ -143,6 +140,18 @@ class _Supply:
             each = (time.monotonic() - self.started) / self.count
             text += f", {60 / each:.3g} a minute, about {duration((self.total - self.count) * each)} left"
         return text + (f", {self.failed} failed" if self.failed else "")
+
+
+def _state(store, key, code):
+    """The file in which a long point keeps its state, in a folder beside the store."""
+    return Path(f"{store}.checkpoints", f"{key}-{code}.pt")
+
+
+def _forget_state(store, result):
+    file = _state(store, result.key, result.code)
+    file.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # others are at work still, or there is no such folder
+        file.parent.rmdir()
 
 
 def status(sweep, *, failures=False):
@@ -173,7 +182,7 @@ def status(sweep, *, failures=False):
 
 
 def merge(sweep, *sources):
-    """Take over results from other stores.
+    """Take over results from other stores, and the state of points that they have begun.
 
     Parameters
     ----------
@@ -199,6 +208,13 @@ def merge(sweep, *sources):
     ours = [result for result in results if result.key in wanted]
     with Store(sweep.store, sweep.function.name) as store:
         added, both = store.absorb(ours)
+    begun = [file for path in paths for file in Path(f"{path}.checkpoints").glob("*.pt")]
+    for file in begun:
+        mine = Path(f"{sweep.store}.checkpoints", file.name)
+        mine.parent.mkdir(exist_ok=True)
+        shutil.copyfile(file, mine)
+    for result in ours:
+        _forget_state(sweep.store, result)
     rows, _ = table_results(sweep)
     table = {(r.key, r.code): r for r in rows}
     both += [(table[r.key, r.code], r) for r in ours if r.row is not None and (r.key, r.code) in table]
