@@ -331,7 +331,7 @@ def sweep(d):
     ]
 
 
-stored = read_table("finite_size_scaling", "peaks")
+stored = read_table("finite_size_scaling", "peaks", "peaks_paper")
 rows = np.array(
     [row for d in progress(peak_dimensions, "training") for row in sweep(d)]
 )
@@ -870,4 +870,4 @@ check(
 # python -m assocmem run finite_size_scaling -p peak_dimensions "[14, 24, 32]" -p peak_instances 10 --out runs/peaks
 # ```
 #
-# The stored tables grow where they lie, a row at a time: `python data/finite_size_scaling/verdicts.py --most 3600`.
+# The stored tables are made by sweeps, and grow by them: {doc}`../sweeps`.

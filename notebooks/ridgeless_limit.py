@@ -539,8 +539,8 @@ figure
 # In the theory at this ridge the rule errs by less than 0.2% for the tail fractions shown; above $r = 0.5$ it would not do, since the loss just above the critical load is then less than half of $\log 2$.
 
 # %%
-grid = phase.largest_map(read_table("ridgeless_limit", "grid"))
-edges = read_table("ridgeless_limit", "boundaries")
+grid = phase.largest_map(read_table("ridgeless_limit", "grid", "grid_paper"))
+edges = read_table("ridgeless_limit", "boundaries", "boundaries_paper")
 fractions = np.unique(edges["r"])
 trained = {x: phase.by_dimension(edges, x) for x in fractions}
 live = [
@@ -691,7 +691,7 @@ check(
 # The paper's second figure looks along the load at $r = 0.15$, $\beta = 30$, with a ridge of $10^{-7}$, and at the laws at load 0.28.
 
 # %%
-sliced = read_table("ridgeless_limit", "slice")
+sliced = read_table("ridgeless_limit", "slice", "slice_paper")
 load = 0.2 if load < 0.24 else 0.28
 along = {"beta": 30.0, "ridge": 1e-7}
 sliced_fits = [
@@ -1046,7 +1046,7 @@ check(
 # - The limits are sequential, dimension first. A memory of finite size at ridge zero is another matter: it either satisfies an instance or not, and only the certified verdicts above speak of that.
 # - The laws below the critical load are reached as one over the logarithm of the ridge. At $10^{-7}$ and load 0.28 the median margin over $\nu$ is 0.056 where the limit is 0.0545; at load 0.2 percentiles have an atom in the limit, and a spread of 0.003 at that ridge.
 # - The explicit law above the critical load needs a large norm: an excess of $10^{-5}$ or less at $r = 0.15$.
-# - Stored memories reach $d = 200$, with 125 million scores at load 0.28; the paper's sizes are 400 and 600. `python data/ridgeless_limit/slice.py --paper`, and likewise `grid.py` and `boundaries.py`, compute those a row at a time on a GPU, and this page draws the largest there are.
+# - Stored memories reach $d = 200$, with 125 million scores at load 0.28; the paper's sizes are 400 and 600. The sweeps `slice_paper`, `grid_paper` and `boundaries_paper` in `data/ridgeless_limit` compute those on a GPU, a point at a time ({doc}`../sweeps`), and this page draws the largest there are.
 # - The paper does not state the smoothing of its phase diagram, its grid, or how its open circles were found.
 #
 # ## Try

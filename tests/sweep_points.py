@@ -39,6 +39,10 @@ def mortal(a: Number):
     return {"c": a}
 
 
+def threads(a: Number):
+    return {"openmp": int(os.environ["OMP_NUM_THREADS"]), "numba": int(os.environ["NUMBA_NUM_THREADS"])}
+
+
 def patient(a: Number, *, checkpoint):
     """Counts to four and keeps its count; stops half-way the first time."""
     file = Path(checkpoint)

@@ -8,6 +8,9 @@ import pytest
 from assocmem import book
 from assocmem.claims import check, statements
 from assocmem.sections import UsageError
+from assocmem.sweep_files import read_sweep
+from assocmem.sweep_tables import export
+from assocmem.sweeps import run
 
 PYTHON = {"language_info": {"name": "python", "pygments_lexer": "ipython3"}}
 GOOD = {"measured": 8, "predicted": 8, "tolerance": 1, "falsehood": ("4", 4)}
@@ -94,3 +97,27 @@ def test_rendering_turns_warnings_into_errors_again_and_again(small_book):
 def test_a_book_without_sections_is_a_mistake(small_book):
     with pytest.raises(UsageError, match="lists no section"):
         book.execute_sections([], small_book)
+
+
+def test_the_page_of_stored_tables_is_that_of_their_records(small_book):
+    path = small_book / "data" / "correlation_memory" / "numbers.yml"
+    path.parent.mkdir(parents=True)
+    fixed = "fixed: {n: 12}\npoints: {d: [3, 8], seed: {count: 2}}\n"
+    path.write_text("title: Some verdicts\npoint: top1_verdict\n" + fixed)
+    page = small_book / "book" / "tables.md"
+    book.write_tables_page(["correlation_memory"], small_book)
+    assert "## Not computed yet\n\n- `correlation_memory/numbers`: Some verdicts.\n" in page.read_text()
+    sweep = read_sweep(path)
+    assert run(sweep, say=lambda line: None, most=10) == 0
+    export(sweep)
+    book.write_tables_page(["correlation_memory"], small_book)
+    text = page.read_text()
+    assert "Not computed yet" not in text
+    assert "{doc}`A tiny section <sections/correlation_memory>`" in text
+    assert "`top1_verdict` with n = 12" in text
+    assert "  - 4, " in text
+    record = json.loads(path.with_suffix(".json").read_text())
+    assert record["origins"][0]["machine"] in text
+    path.write_text(path.read_text().replace("[3, 8]", "[3, 9]"))
+    with pytest.raises(ValueError, match="has changed since"):
+        book.write_tables_page(["correlation_memory"], small_book)

@@ -383,6 +383,13 @@ def test_local_workers_may_die(folder):
     assert calls(folder)["5"] == 2
 
 
+def test_local_workers_share_the_cores_out(folder):
+    """The threads are those that were asked for, not those of the environment (1 here)."""
+    file = squares(folder, 2, "threads")
+    assert cli("run", file, "--workers", "1", "--threads", "3")[0] == 0
+    assert [r.row for r in known(read_sweep(file)).rows.values()] == [{"openmp": 3, "numba": 3}] * 2
+
+
 @contextlib.contextmanager
 def cluster(folder, workers=2):
     """A Dask scheduler and its workers, each a process of its own on loopback."""

@@ -16,6 +16,7 @@ from assocmem.claims import ledger, ledger_page, read_checks, surprises
 from assocmem.limits import cores
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sections import UsageError, load_section, project_root
+from assocmem.stored_tables import tables_page
 
 SECTIONS = "book/sections/"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -45,6 +46,10 @@ def build_book(*, force=False):
     problems = write_ledger(names, root)
     if problems:
         return _fail(problems)
+    try:
+        write_tables_page(names, root)
+    except ValueError as error:
+        return _fail([f"stored tables: {error}"])
     problems = render(root, pages)
     if problems:
         return _fail(problems)
@@ -130,6 +135,12 @@ def write_ledger(names, root):
     _write_if_changed(root / "book" / "ledger.md", ledger_page(entries, titles))
     _write_if_changed(root / "book" / "_extra" / "claims.json", json.dumps(entries, indent=1) + "\n")
     return surprises(checks)
+
+
+def write_tables_page(names, root):
+    """Write the page that lists the stored tables."""
+    titles = {name: load_section(name, root).title for name in names}
+    _write_if_changed(root / "book" / "tables.md", tables_page(root, titles))
 
 
 def _write_if_changed(path, text):

@@ -162,16 +162,17 @@ def local_cluster(workers, threads=None):
 
     threads = threads or max(1, cores() // workers)
     settings = dict.fromkeys(THREAD_SETTINGS, str(threads)) | {"OMP_WAIT_POLICY": "passive"}
-    with dask.config.set({"distributed.nanny.pre-spawn-environ": settings}), _quiet():
-        cluster = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,  # points at a time; the threads above are those of one point
-            processes=True,
-            memory_limit=0,
-            dashboard_address=":0",
-            silence_logs=logging.CRITICAL,
-            preload=DEAF,
-        )
+    with _quiet():
+        with dask.config.set({"distributed.nanny.pre-spawn-environ": settings}), _environment(settings):
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,  # points at a time; the threads above are those of one point
+                processes=True,
+                memory_limit=0,
+                dashboard_address=":0",
+                silence_logs=logging.CRITICAL,
+                preload=DEAF,
+            )
         with cluster, cluster.get_client() as client:
             yield client
 
@@ -293,6 +294,21 @@ def _outcome(future, task):
 def _require_running(client):
     if client.status != "running":
         raise EngineLost(LOST)
+
+
+@contextlib.contextmanager
+def _environment(settings):
+    """Variables that processes started meanwhile find; Dask lets those of its parent win over its own."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextlib.contextmanager
