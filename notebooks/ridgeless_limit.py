@@ -1008,7 +1008,7 @@ check(
 point, softer, denser = (
     solve_unsat(*x) for x in ((0.4, 0.15, 30.0), (0.4, 0.15, 10.0), (0.44, 0.15, 30.0))
 )
-at_04 = (sliced["load"] == 400) & (sliced["d"] >= 30)
+at_04 = np.isclose(sliced["load"], 0.4) & (sliced["d"] >= 30)
 rows = {
     d: at_04 & (sliced["d"] == d) for d in np.unique(sliced["d"][at_04]).astype(int)
 }
