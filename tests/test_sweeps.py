@@ -286,6 +286,20 @@ def test_older_rows_count_once_a_few_of_them_have_come_out_again(own):
     assert "own: 0 points" in cli("run", file)[1], "the table remembers"
 
 
+def test_points_of_both_versions_are_compared_as_they_stand(own):
+    file, write = own
+    cli("run", file)
+    write("3.0 * a", "a * 3.0001")
+    sweep_file(Path(file).parent, Path(file).read_text().replace("to: 4", "to: 3"), "own.yml")
+    cli("run", file)
+    sweep_file(Path(file).parent, Path(file).read_text().replace("to: 3", "to: 4"), "own.yml")
+    assert "3 of 4 rows computed again, differences up to 3.3e-05: all count" in cli("confirm", file)[1]
+    assert "own: 0 points" in cli("run", file)[1]
+    cli("export", file)
+    lines = Path(file).with_suffix(".csv").read_text().splitlines()[1:]
+    assert [float(line.split(",")[1]) for line in lines] == pytest.approx([3.0001, 6.0002, 9.0003, 12.0])
+
+
 def test_older_rows_that_do_not_come_out_do_not_count(own):
     file, write = own
     cli("run", file)

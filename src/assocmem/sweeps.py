@@ -247,7 +247,8 @@ class Merged:
 def confirm(sweep, *, rows=3, say=print):
     """Compute a few rows of other versions of the code again; where they come out, let all of them count.
 
-    The rows are spread evenly over the half that took least time.
+    Where points have been computed by both versions, those rows are compared. Otherwise some are computed
+    again, spread evenly over the half that took least time.
 
     Parameters
     ----------
@@ -266,18 +267,31 @@ def confirm(sweep, *, rows=3, say=print):
     with Store(sweep.store, sweep.function.name) as store:
         for old in sorted({result.code for result in there.stale}):
             mine = [result for result in there.stale if result.code == old]
-            mine.sort(key=lambda result: (result.seconds or 0.0, result.key))
-            half = mine[: max(rows, (len(mine) + 1) // 2)]
-            chosen = [half[i * len(half) // rows] for i in range(rows)] if len(half) > rows else half
-            worst = max(_again(sweep, there.code, result) for result in chosen)
+            both = [difference(r.row, there.results[r.key, there.code].row) for r in mine if _twice(there, r)]
+            if len(both) < min(rows, len(mine)):
+                both = [_again(sweep, there.code, result) for result in _spread(mine, rows)]
+            worst = max(both)
             verdict = "all count" if worst <= AGREE else "they do not count"
-            tried = f"{len(chosen)} of {len(mine)} rows computed again"
+            tried = f"{len(both)} of {len(mine)} rows computed again"
             say(f"code {old}: {tried}, differences up to {worst:.1e}: {verdict}")
             if worst <= AGREE:
-                evidence = {"rows": len(chosen), "of": len(mine), "difference": worst}
+                evidence = {"rows": len(both), "of": len(mine), "difference": worst}
                 store.confirm(old, there.code, evidence | {"date": time.strftime("%F")})
             good &= worst <= AGREE
     return good
+
+
+def _twice(there, result):
+    """Whether the code here has a row for the point of a result as well."""
+    ours = there.results.get((result.key, there.code))
+    return ours is not None and ours.row is not None
+
+
+def _spread(results, rows):
+    """So many of the results, from those that took least time."""
+    order = sorted(results, key=lambda result: (result.seconds or 0.0, result.key))
+    half = order[: max(rows, (len(order) + 1) // 2)]
+    return [half[i * len(half) // rows] for i in range(rows)] if len(half) > rows else half
 
 
 def _again(sweep, code, result):
