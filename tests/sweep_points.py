@@ -30,6 +30,12 @@ def slow(a: Number):
     return {"c": a * a}
 
 
+def drowsy(a: Number):
+    note(a)
+    time.sleep(2.5 if a == 2 else 0)
+    return {"c": a}
+
+
 def mortal(a: Number):
     """Kills its process: at a = 3 always, at a = 5 the first time."""
     again = Path(os.environ["SWEEP_LOG"]).read_text().split().count("5") if a == 5 else 0

@@ -40,15 +40,15 @@ def test_results_come_back_whole(path):
 
 def test_a_point_is_claimed_once_until_its_owner_lets_go(path):
     with Store(path, "f") as one, Store(path, "f") as two:
-        assert one.claim("k", "v1")
-        assert one.claim("k", "v1"), "our own claim is no obstacle"
-        assert not two.claim("k", "v1")
-        assert two.claim("k", "v2"), "another version of the code is another point"
-        assert two.in_hand() == 2
+        assert one.claim(["k", "l"], "v1") == {"k", "l"}
+        assert one.claim(["k"], "v1") == {"k"}, "our own claim is no obstacle"
+        assert two.claim(["k", "m"], "v1") == {"m"}
+        assert two.claim(["k"], "v2") == {"k"}, "another version of the code is another point"
+        assert two.in_hand() == 4
         one.release()
-        assert two.claim("k", "v1")
+        assert two.claim(["k", "l"], "v1") == {"k", "l"}
         two.finish(result("k"))
-        assert not one.claim("k", "v1"), "it has a result"
+        assert one.claim(["k", "l"], "v1") == set(), "it has a result, and is in hand"
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
@@ -57,25 +57,25 @@ def test_the_claims_of_the_dead_are_free(path):
         import os, signal
         from assocmem.stores import Store
         store = Store({str(path)!r}, "f")
-        assert store.claim("k", "v1")
+        assert store.claim(["k"], "v1")
         os.kill(os.getpid(), signal.SIGKILL)
     """
     dead = subprocess.run([sys.executable, "-c", textwrap.dedent(code)])
     assert dead.returncode == -9
     with Store(path, "f") as store:
         assert store.in_hand() == 0
-        assert store.claim("k", "v1")
+        assert store.claim(["k"], "v1")
         assert len(list(path.parent.glob("*.owner-*"))) == 1, "the lock of the dead is tidied away"
 
 
 def test_failures_are_tried_again_only_when_they_are_forgotten(path):
     with Store(path, "f") as store:
         store.finish(result("k", failure="x"))
-        assert not store.claim("k", "v1")
+        assert not store.claim(["k"], "v1")
         store.forget_failures("v2")
-        assert not store.claim("k", "v1")
+        assert not store.claim(["k"], "v1")
         store.forget_failures("v1")
-        assert store.claim("k", "v1")
+        assert store.claim(["k"], "v1")
 
 
 def test_absorbing_adds_what_is_new_and_keeps_what_is_there(path):
@@ -193,7 +193,7 @@ FILL = """
         with Store({path!r}, "f") as store:
             for i in range(100_000):
                 key = "%d" % i
-                assert store.claim(key, "v1")
+                assert store.claim([key], "v1")
                 store.finish(Result(key, "v1", {{}}, {{"x": "y" * 300}}, None, 0.1, {{"code": "v1"}}))
                 done += 1
     except StoreError as error:
@@ -272,7 +272,7 @@ def test_two_writers_at_once_lose_nothing(path):
         from assocmem.stores import Result, Store
         with Store({str(path)!r}, "f") as store:
             for i in range(150):
-                if store.claim(str(i), "v1"):
+                if store.claim([str(i)], "v1"):
                     store.finish(Result(str(i), "v1", {{}}, {{"by": sys.argv[1]}}, None, 0.1, {{}}))
     """
     run = [sys.executable, "-c", textwrap.dedent(code)]

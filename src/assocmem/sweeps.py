@@ -14,6 +14,7 @@ from assocmem.stores import Store, StoreError
 from assocmem.sweep_grid import grid
 from assocmem.sweep_tables import difference, known, table_results
 
+MOST_HELD = 64  # points claimed at once
 AGREE = 1e-3  # relative difference up to which a number that is computed again counts as the same
 
 
@@ -97,24 +98,30 @@ class _Supply:
         self.sweep, self.store, self.code, self.deadline = sweep, store, code, deadline
         self.left = [point for point in sweep.points if point.key not in done]
         self.left.reverse()
-        self.others, self.final = [], False
+        self.held, self.others, self.final = [], [], False
         self.keeps = shared_disk and "checkpoint" in sweep.function.context
         self.count, self.failed, self.total, self.started = 0, 0, len(self.left), time.monotonic()
 
     def __call__(self):
         """The next task, or None."""
-        while time.monotonic() < self.deadline:
-            if not self.left and not self.final:  # those in other hands, whose owners may be gone by now
-                self.left, self.others, self.final = self.others, [], True
-            if not self.left:
-                return None
-            point = self.left.pop()
-            if time.monotonic() + 60 * point.minutes > self.deadline:
-                continue
-            if self.store.claim(point.key, self.code):
-                return self._task(point)
-            self.others.append(point)
+        while self.held or self.left or (self.others and not self.final):
+            if not self.held:
+                self._take()
+            elif time.monotonic() + 60 * self.held[-1].minutes < self.deadline:
+                return self._task(self.held.pop())
+            else:
+                self.held.pop()
         return None
+
+    def _take(self):
+        """Claim the next points, for about a second of work: a claim costs as much as a short point."""
+        if not self.left:  # those in other hands, whose owners may be gone by now
+            self.left, self.others, self.final = self.others, [], True
+        each = (time.monotonic() - self.started) / self.count if self.count else 1.0
+        chunk = [self.left.pop() for _ in range(min(len(self.left), MOST_HELD, max(1, int(1 / each))))]
+        mine = self.store.claim([point.key for point in chunk], self.code)
+        self.held = [point for point in reversed(chunk) if point.key in mine]
+        self.others += [point for point in chunk if point.key not in mine]
 
     def _task(self, point):
         file = None
