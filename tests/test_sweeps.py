@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections import Counter
 from pathlib import Path
@@ -567,3 +568,24 @@ def test_two_columns_of_one_name_are_refused(folder):
 def test_user_errors_are_usage_errors():
     with pytest.raises(UsageError, match="unknown point function"):
         point_function("nothing")
+
+
+def test_a_terminal_shows_how_far_it_is_and_a_log_does_not(folder, monkeypatch):
+    monkeypatch.delenv("ASSOCMEM_TERMINAL", raising=False)
+    file = squares(folder, 100, "slow")
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(ours, (24, 120))
+    process = start("run", file, stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    with contextlib.suppress(OSError):  # the other end closes
+        while part := os.read(ours, 4096):
+            seen += part
+    os.close(ours)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert output.count("\n") == 1
+    shown = seen.decode()
+    assert "of 100 points" in shown
+    assert "a minute, about" in shown
+    assert " s left" in shown
