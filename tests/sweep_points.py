@@ -82,3 +82,56 @@ def wordy(a: Number):
 
 def leaving(a: Number):
     raise SystemExit(3)
+
+
+def positional(a: Number, /):
+    return {"c": a}
+
+
+def open_ended(**numbers: Number):
+    return {"c": 1}
+
+
+def badly_set(a: Annotated[int, "a number; [0, 2]"] = 3):
+    return {"c": a}
+
+
+def share(a: Number, b: Annotated[float, "a share; [0, 1]"] = 1):
+    return {"c": a * b}
+
+
+def names(a: Number):
+    return {"a": a}
+
+
+def blank(a: Number):
+    return {"": a}
+
+
+def disguised(a: Number):
+    return {"c": "12"}
+
+
+def flags(a: Number):
+    return {"c": a > 0, "word": ""}
+
+
+def wanders(a: Number):
+    os.chdir("/")
+    return {"c": a}
+
+
+def forks(a: Number):
+    """Leaves a child that outlives its parent for a while, and one that returns."""
+    if os.fork() == 0:
+        time.sleep(3)
+        os._exit(0)
+    if os.fork() == 0:
+        return {"c": -1}
+    note(a)
+    time.sleep(0.2)
+    return {"c": a}
+
+
+def wordy_error(a: Number):
+    raise ValueError("first line\nsecond line\n")

@@ -36,6 +36,19 @@ def test_code_counts(old, new):
     assert fingerprint(TEXT.replace(old, new)) != fingerprint(TEXT)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('def f(): "doc"; return 1', 'def f(): "doc"; return 2'),
+        ("x = 1  # a\n\f\ny = 2 * 3  # b", "x = 1  # a\n\f\ny = 2 * 4  # b"),
+        ('def f():\n    """é"""; return 1', 'def f():\n    """é"""; return 2'),
+        ("x = 'é'  # é\ny = 1", "x = 'é'  # é\ny = 2"),
+    ],
+)
+def test_code_beside_what_does_not_count_does(old, new):
+    assert bare(old) != bare(new)
+
+
 def test_what_is_imported_counts(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "PACKAGE", tmp_path)
     (tmp_path / "limits.py").write_text("from assocmem import deep\n\ndef require():\n    pass\n")

@@ -4,7 +4,7 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from assocmem.sections import UsageError
@@ -42,6 +42,7 @@ def values(write, spec, name="a"):
         ("{from: 1, to: 100, count: 3, scale: log}", [1, 10, 100]),
         ("{count: 3}", [0, 1, 2]),
         ("{count: 2, first: 40}", [40, 41]),
+        ("{from: 0, to: 10, count: 3}", [0, 5, 10]),
     ],
 )
 def test_whole_values(write, spec, expected):
@@ -66,8 +67,15 @@ def test_real_values(write, spec, expected):
     assert values(write, spec, name="b") == expected
 
 
+def test_large_seeds_are_all_different(write):
+    text = "point: top1_verdict\npoints: {n: 20, d: 6, seed: {first: 9007199254740000, count: 900}}"
+    seeds = [point.parameters["seed"] for point in read_sweep(write(text)).points]
+    assert seeds == list(range(9007199254740000, 9007199254740900))
+
+
 @given(st.integers(1, 60), st.floats(1e-3, 1), st.floats(1e-3, 1))
 def test_spacings_reach_both_ends(tmp_path_factory, count, x, y):
+    assume(count == 1 or abs(x - y) > 1e-6)
     path = tmp_path_factory.mktemp("spread") / "x.yml"
     for scale in ("linear", "log"):
         spec = f"{{from: {x}, to: {y}, count: {count}, scale: {scale}}}"
@@ -175,6 +183,25 @@ def test_sections_are_point_functions(write, project):
         ("point: sweep_points:square\npoints: {a: 1, zip: [1]}", "zip must be a mapping"),
         ("point: sweep_points:square\nfixed: {a: 1}\npoints: {a: 2}", "a: in fixed, and in points as well"),
         ("point: sweep_points:square\npoints: {a: 1, minutes: soon}", "minutes = 'soon'"),
+        ("point: sweep_points:square\npoints: {a: 1, minutes: true}", "minutes = True"),
+        (
+            "point: sweep_points:square\npoints: {a: 1, zip: {a: [1, 2], b: [1, 2]}}",
+            "a: in zip, and beside it",
+        ),
+        ("point: sweep_points:square\npoints: {a: 1, a: 2}", "key 'a' is given twice"),
+        ("point: sweep_points:square\npoints: {a: 1, 3: 2}", "3: must be a word"),
+        ("point: sweep_points:square\n3: 1\npoints: {a: 1}", "3: must be a word"),
+        ("point: sweep_points:square\npoints: {a: {from: 1, to: 1, count: 3}}", "the same to twelve digits"),
+        ("point: sweep_points:positional\npoints: {a: 1}", "must be one that can be given by its name"),
+        ("point: sweep_points:open_ended\npoints: {a: 1}", "must be one that can be given by its name"),
+        ("point: sweep_points:badly_set\npoints: {a: 1}", "a = 3: must be an integer in [0, 2]"),
+        ("point: ':f'\npoints: {a: 1}", "unknown point function ':f'"),
+        ("point: '.sweep_points:square'\npoints: {a: 1}", "cannot load the point function"),
+        ("point: sweep_points:note\npoints: {a: 1}", "must be one that can be given by its name"),
+        (
+            "point: sweep_leaves:f\npoints: {a: 1}",
+            "cannot load the point function 'sweep_leaves:f': SystemExit",
+        ),
         ("point: structure\npoints: {n: {count: 2000}, d: {count: 2000}}", "a block of 4000000 points"),
         ("- a", "must be a YAML mapping"),
         ("a: [", "not valid YAML"),
@@ -186,6 +213,21 @@ def test_what_makes_no_sense_is_refused_with_the_place(write, text, message):
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
     assert "my sweep é.yml" in str(caught.value) or "YAML" in message
+
+
+def test_types_are_those_of_the_annotations(write):
+    sweep = read_sweep(write("point: sweep_points:share\npoints: {a: 1}"))
+    assert sweep.points[0].parameters == {"a": 1, "b": 1.0}
+    assert type(sweep.points[0].parameters["b"]) is float
+    sweep = read_sweep(write("point: sweep_points:share\npoints: {a: 1, b: 0.5}"))
+    assert sweep.points[0].parameters == {"a": 1, "b": 0.5}
+
+
+@pytest.mark.parametrize("name", ["mine.yaml", "mine.json", "mine"])
+def test_only_yml_files_are_sweep_files(tmp_path, name):
+    (tmp_path / name).write_text("point: sweep_points:square\npoints: {a: 1}")
+    with pytest.raises(UsageError, match=r"a sweep file must end in \.yml"):
+        read_sweep(tmp_path / name)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):

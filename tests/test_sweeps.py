@@ -87,7 +87,8 @@ def test_every_point_is_computed_once_and_exported(folder, capsys):
     assert main(["sweep", "export", file]) == 0
     assert main(["sweep", "status", file]) == 0
     output = capsys.readouterr().out
-    assert "6 points" in output
+    assert "mine: 6 of 6 points to compute\n" in output
+    assert "mine: 0 of 6 points to compute\n" in output
     assert "6 done" in output
     assert "mine.csv: 6 rows\n" in output
     lines = (folder / "mine.csv").read_text().splitlines()
@@ -158,25 +159,69 @@ def test_a_point_that_would_take_longer_than_is_left_is_not_begun(folder):
     assert main(["sweep", "run", sweep_file(folder, text), "--most", "600"]) == 0
 
 
-@pytest.mark.parametrize("function", ["shapeless", "wordy", "leaving"])
-def test_what_is_no_row_is_a_failure(folder, function, capsys):
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        ("shapeless", "TypeError: a point function must return a mapping of columns, not [0]"),
+        ("wordy", "TypeError: column 'c' = [0]: must be a number"),
+        (
+            "disguised",
+            "TypeError: column 'c' = '12': must be a number, or a word that does not look like one",
+        ),
+        ("names", "TypeError: column 'a': must have a name, and one that no parameter"),
+        ("blank", "TypeError: column '': must have a name"),
+        ("leaving", "SystemExit: 3"),
+        ("wordy_error", "ValueError: first line second line\n"),
+    ],
+)
+def test_what_is_no_row_is_a_failure(folder, function, reason, capsys):
     assert main(["sweep", "run", squares(folder, 1, function)]) == 1
-    assert "failed: a = 0: " in capsys.readouterr().out
+    assert f"failed: a = 0: {reason}" in capsys.readouterr().out
+
+
+def test_only_the_first_failures_are_listed(folder, capsys):
+    assert main(["sweep", "run", squares(folder, 30, "leaving")]) == 1
+    output = capsys.readouterr().out
+    assert output.count("failed: ") == 20
+    assert "and 10 more failed\n" in output
+
+
+def test_a_function_may_change_the_working_directory(folder, capsys):
+    squares(folder, 3, "wanders")
+    assert main(["sweep", "run", "mine.yml"]) == 0
+    os.chdir(folder)
+    assert main(["sweep", "run", "mine.yml", "--into", "far"]) == 0
+    os.chdir(folder)
+    assert sorted(p.name for p in folder.iterdir() if p.name != "far") == ["mine.sqlite", "mine.yml"]
+
+
+def test_children_of_a_point_do_no_harm(folder):
+    code, output, errors = cli("run", squares(folder, 2, "forks"))
+    assert (code, errors) == (0, "")
+    assert output.count("2 done") == 1
+    assert {r.row["c"] for r in known(read_sweep(folder / "mine.yml")).rows.values()} == {0, 1}
 
 
 def test_rows_are_numbers_words_and_nothing(folder):
     assert main(["sweep", "run", squares(folder, 2, "tensor")]) == 0
     first, _ = known(read_sweep(folder / "mine.yml")).rows.values()
     assert first.row == {"c": 0.0, "d": None, "e": 3, "f": float("-inf")}
+    assert main(["sweep", "run", sweep_file(folder, "point: sweep_points:flags\npoints: {a: [0, 1]}")]) == 2
+    (folder / "mine.sqlite").unlink()
+    assert main(["sweep", "run", str(folder / "mine.yml")]) == 0
+    assert [r.row for r in known(read_sweep(folder / "mine.yml")).rows.values()] == [
+        {"c": 0, "word": None},
+        {"c": 1, "word": None},
+    ]
 
 
 def test_a_long_point_goes_on_from_its_state(folder):
     file = squares(folder, 1, "patient")
     assert main(["sweep", "run", file]) == 130
-    assert len(list(folder.glob("mine.sqlite.checkpoints/*"))) == 1
+    assert len(list(folder.glob("mine.sqlite.state-*"))) == 1
     assert main(["sweep", "run", file]) == 0
     assert calls(folder) == Counter(f"0 {i}" for i in range(1, 5))
-    assert not (folder / "mine.sqlite.checkpoints").exists()
+    assert not list(folder.glob("mine.sqlite.state-*"))
 
 
 # --- several processes ----------------------------------------------------------------------------
@@ -189,10 +234,11 @@ def test_two_processes_share_the_work(folder):
     for process in both:
         process.stdout.close()
         process.stderr.close()
-    assert all(code in (0, 3) for code, _, _ in outcomes)
+    assert [code for code, _, _ in outcomes] == [0, 0], "each waits for what the other has in hand"
     assert [errors for _, _, errors in outcomes] == ["", ""]
     assert calls(folder) == Counter(map(str, range(40)))
-    assert all(int(output.split(": ")[1].split()[0]) > 5 for _, output, _ in outcomes), "both took part"
+    assert all(" points in " in output and "40 done" in output for _, output, _ in outcomes)
+    assert "mine: 0 points" not in "".join(output for _, output, _ in outcomes), "both took part"
     assert not list(folder.glob("*.owner-*"))
 
 
@@ -256,6 +302,18 @@ def own(folder):
     return sweep_file(folder, "point: own:thrice\npoints: {a: {from: 1, to: 4}}", "own.yml"), write
 
 
+def test_modules_beside_a_point_function_belong_to_it(own):
+    file, write = own
+    helper = Path(file).parent / "helper.py"
+    helper.write_text("FACTOR = 3.0\n")
+    write("3.0 * a", "__import__('helper').FACTOR * a")
+    text = (helper.parent / "own.py").read_text()
+    (helper.parent / "own.py").write_text("import helper\n" + text)
+    assert cli("run", file)[0] == 0
+    helper.write_text("FACTOR = 4.0\n")
+    assert "own: 4 points in" in cli("run", file)[1]
+
+
 def test_points_belong_to_the_version_of_the_code(own):
     file, write = own
     assert cli("run", file)[0] == 0
@@ -263,7 +321,7 @@ def test_points_belong_to_the_version_of_the_code(own):
     assert "own: 0 points" in cli("run", file)[1]
     write("3.0 * a", "3.0 * a + 1")
     code, output, _ = cli("run", file)
-    assert "4 points have rows of another version" in output
+    assert "4 of them have rows of another version" in output
     assert "own: 4 points" in output
     assert (code, cli("export", file)[0]) == (0, 0)
     assert Path(file).with_suffix(".csv").read_text().splitlines()[1].startswith("1,4.0,")
@@ -274,11 +332,12 @@ def test_older_rows_count_once_a_few_of_them_have_come_out_again(own):
     cli("run", file)
     cli("export", file)
     write("3.0 * a", "a * 3.0001")
-    code, output, _ = cli("export", file)
+    code, output, errors = cli("export", file)
     assert (code, output) == (2, "")
+    assert "no rows to export" in errors
     code, output, _ = cli("confirm", file, "--rows", "2")
     assert code == 0
-    assert "2 of 4 rows computed again, differences up to 3.3e-05: all count" in output
+    assert "2 of 4 rows compared, differences up to 3.3e-05: all count" in output
     assert "own: 0 points" in cli("run", file)[1]
     assert cli("export", file)[0] == 0
     record = json.loads(Path(file).with_suffix(".json").read_text())
@@ -294,7 +353,7 @@ def test_points_of_both_versions_are_compared_as_they_stand(own):
     sweep_file(Path(file).parent, Path(file).read_text().replace("to: 4", "to: 3"), "own.yml")
     cli("run", file)
     sweep_file(Path(file).parent, Path(file).read_text().replace("to: 3", "to: 4"), "own.yml")
-    assert "3 of 4 rows computed again, differences up to 3.3e-05: all count" in cli("confirm", file)[1]
+    assert "3 of 4 rows compared, differences up to 3.3e-05: all count" in cli("confirm", file)[1]
     assert "own: 0 points" in cli("run", file)[1]
     cli("export", file)
     lines = Path(file).with_suffix(".csv").read_text().splitlines()[1:]
@@ -311,7 +370,13 @@ def test_older_rows_that_do_not_come_out_do_not_count(own):
     write("3.0 * a", "1 / (a - a)")
     code, output, _ = cli("confirm", file)
     assert code == 1
+    assert "failed: a = 1: ZeroDivisionError: division by zero" in output
     assert "differences up to inf: they do not count" in output
+    write('"c": 3.0 * a', '"d": 3.0 * a')
+    assert "differences up to inf: they do not count" in cli("confirm", file)[1], "columns count"
+    write()
+    assert cli("confirm", file)[1] == "own: no rows of another version of the code\n"
+    write("3.0 * a", "3.1 * a")
     code, _, errors = cli("export", file)
     assert code == 2
     assert "no rows to export" in errors
@@ -328,7 +393,7 @@ def test_results_of_other_machines_are_merged(folder, capsys):
     capsys.readouterr()
     assert main(["sweep", "merge", file, "far"]) == 0
     assert capsys.readouterr().out == "mine: 5 results taken over, 1 not asked for by mine.yml\n"
-    assert main(["sweep", "merge", file, "far/mine.sqlite"]) == 0
+    assert main(["sweep", "merge", file, "far/my sweeps/mine.sqlite"]) == 0
     assert "0 results taken over, 5 were known, differences up to 0.0e+00" in capsys.readouterr().out
     assert main(["sweep", "run", file, "--into", "farther"]) == 0
     assert sum(calls(folder).values()) == 6
@@ -343,8 +408,7 @@ def test_machines_that_disagree_are_told(folder, capsys):
     main(["sweep", "run", file])
     main(["sweep", "run", file, "--into", "far"])
     code = point_function("sweep_points:square").code
-    (folder / "far").mkdir(exist_ok=True)
-    with Store("far/mine.sqlite", "sweep_points:square") as store:
+    with Store("far/my sweeps/mine.sqlite", "sweep_points:square") as store:
         for result in known(read_sweep(file)).rows.values():
             row = result.row | {"c": result.row["c"] + 1}
             store.finish(type(result)(**(vars(result) | {"row": row, "code": code})))
@@ -354,9 +418,45 @@ def test_machines_that_disagree_are_told(folder, capsys):
     assert {r.row["c"] for r in known(read_sweep(file)).rows.values()} == {0.0, 0.5, 2.0}
 
 
+def test_sweeps_of_one_name_do_not_meet_in_a_folder(folder, capsys):
+    files = []
+    for name, function in (("one", "square"), ("two", "slow")):
+        (folder / name).mkdir()
+        files.append(squares(folder / name, 2, function))
+    assert main(["sweep", "run", *files, "--into", "far"]) == 0
+    for file in files:
+        assert main(["sweep", "merge", file, "far"]) == 0
+    assert main(["sweep", "status", *files]) == 0
+
+
+def test_no_table_is_written_over_that_has_more(folder, capsys):
+    file = squares(folder, 4)
+    assert main(["sweep", "run", file]) == 0
+    assert main(["sweep", "export", file]) == 0
+    before = (folder / "mine.csv").read_bytes()
+    squares(folder, 3)
+    assert main(["sweep", "export", file]) == 2
+    assert main(["sweep", "export", file, "--out", str(folder / ".." / "my sweeps" / "mine.csv")]) == 2
+    assert capsys.readouterr().err.count("has rows that mine.yml no longer asks for: remove it") == 2
+    other = squares(folder, 2, "slow")
+    Path(other).rename(folder / "other.yml")
+    assert main(["sweep", "run", "other.yml"]) == 0
+    assert main(["sweep", "export", "other.yml", "--out", "mine.csv"]) == 2
+    assert "mine.csv: there already, and not made by other.yml" in capsys.readouterr().err
+    assert main(["sweep", "export", "other.yml", "--out", "/dev/null/x.csv"]) == 2
+    (folder / "other.json").mkdir()
+    assert main(["sweep", "export", "other.yml"]) == 2
+    assert "other.json: cannot be written (it is a folder)" in capsys.readouterr().err
+    assert (folder / "mine.csv").read_bytes() == before
+    assert not (folder / "other.csv").exists()
+
+
 def test_differences_are_relative_and_leave_out_the_effort():
     assert difference({"x": 1.0, "passes": 3}, {"x": 1.001, "passes": 9}) == pytest.approx(0.001, rel=1e-2)
-    assert difference({"x": 1, "y": 2}, {"x": 1}) == 0
+    assert difference({"x": 1, "y": 2}, {"x": 1}) == float("inf")
+    assert difference({"x": 1, "steps": 2}, {"x": 1}) == 0
+    assert difference({"x": 1, "y": None}, {"x": 1}) == 0
+    assert difference({"x": 0.0}, {"x": 1e-17}) < 1e-4
     assert difference({"x": None}, {"x": 1.0}) == float("inf")
     assert difference({"x": "a"}, {"x": "b"}) == float("inf")
     assert difference({"x": float("-inf")}, {"x": float("-inf")}) == 0
@@ -368,14 +468,14 @@ def test_the_queue_fills_a_folder_that_merges(folder):
     queue = [sys.executable, str(ROOT / "data" / "paper_queue.py")]
     done = subprocess.run([*queue, "40", "out", file], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert len(list(folder.glob("out/mine.sqlite.checkpoints/*"))) == 1
+    assert len(list(folder.glob("out/*/mine.sqlite.state-*"))) == 1
     for _ in range(3):
         assert cli("merge", file, "out")[0] == 0
         subprocess.run([*queue, "40", "out", file], capture_output=True, check=True)
     assert cli("merge", file, "out")[0] == 0
     assert cli("status", file)[0] == 0
     assert calls(folder) == Counter(f"{a} {i}" for a in range(3) for i in range(1, 5))
-    assert not (folder / "mine.sqlite.checkpoints").exists()
+    assert not list(folder.glob("mine.sqlite.state-*"))
 
 
 def test_the_queue_ends_in_time(folder):
@@ -383,7 +483,7 @@ def test_the_queue_ends_in_time(folder):
     started = time.monotonic()
     subprocess.run([sys.executable, str(ROOT / "data" / "paper_queue.py"), "16.5", "out", file], check=True)
     assert time.monotonic() - started < 15
-    assert 0 < len(known(read_sweep(file), "out/mine.sqlite").rows) < 1000
+    assert 0 < len(known(read_sweep(file), "out/my sweeps/mine.sqlite").rows) < 1000
 
 
 # --- clusters -------------------------------------------------------------------------------------
@@ -483,6 +583,29 @@ def test_no_scheduler_is_told(folder, monkeypatch, capsys):
     first, second = capsys.readouterr().err.splitlines()
     assert "no Dask scheduler at tcp://127.0.0.1:1: " in first
     assert "no Dask scheduler at none.json: no such file" in second
+    assert main(["sweep", "run", file, "--scheduler-file", file]) == 2
+    assert "no Dask scheduler at" in capsys.readouterr().err
+
+
+def test_without_workers_the_time_runs_out_too(folder):
+    file = squares(folder)
+    with cluster(folder, workers=0) as (address, _):
+        code, output, errors = cli("run", file, "--scheduler-file", address, "--most", "1")
+    assert (code, errors) == (3, "")
+    assert "0 done, 6 missing" in output
+
+
+def test_two_runs_on_one_cluster_do_not_meet(folder):
+    """The one that is stopped takes nothing from the other, though both have the same points."""
+    file = squares(folder, 30, "slow")
+    with cluster(folder) as (address, _):
+        stays, goes = (start("run", file, "--scheduler-file", address, "--into", x) for x in ("a", "b"))
+        wait_for(lambda: sum(calls(folder).values()) > 10)
+        goes.terminate()
+        output, errors = stays.communicate(timeout=60)
+        goes.communicate(timeout=60)
+    assert (stays.returncode, errors) == (0, "")
+    assert "30 done" in output
 
 
 def test_a_worker_with_other_code_is_refused():
@@ -498,6 +621,8 @@ def test_a_worker_with_other_code_is_refused():
         (["--threads", "2"], "--threads goes with --workers"),
         (["--workers", "2", "--scheduler", "tcp://x:1"], "one of --workers, --scheduler"),
         (["--workers", "two"], "invalid int value"),
+        (["--most", "nan"], "--most nan: must be a number >= 0"),
+        (["--most", "-3"], "--most -3.0: must be a number >= 0"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(folder, options, message, capsys):
@@ -525,7 +650,10 @@ def test_a_section_is_a_point_function(folder, project, monkeypatch, capsys):
     assert main(["sweep", "run", file]) == 1
     output = capsys.readouterr().out
     assert "2 done, 2 failed" in output
-    assert "failed: profile = smoke, scale = 0.25, flag = True: assocmem.notebooks.SectionFailed" in output
+    assert (
+        "failed: profile = smoke, scale = 0.25, flag = True: SectionFailed: section tiny failed, cell "
+        in output
+    )
     assert "AssertionError: flag is True" in output
     assert main(["sweep", "export", file]) == 0
     lines = (folder / "mine.csv").read_text().splitlines()
@@ -555,16 +683,6 @@ def test_a_picture_shows_what_is_done_and_what_failed(folder):
     assert line == f" |{'█' * 30}{' ' * 30}|"
 
 
-def test_two_columns_of_one_name_are_refused(folder):
-    path = sweep_file(folder, "point: own2:echo\npoints: {a: 1}", "two.yml")
-    text = "from typing import Annotated\ndef echo(a: Annotated[int, 'x; any']):\n    return {'a': a}\n"
-    (folder / "own2.py").write_text(text)
-    assert cli("run", path)[0] == 0
-    code, _, errors = cli("export", path)
-    assert code == 2
-    assert "two columns of one name" in errors
-
-
 def test_user_errors_are_usage_errors():
     with pytest.raises(UsageError, match="unknown point function"):
         point_function("nothing")
@@ -584,7 +702,7 @@ def test_a_terminal_shows_how_far_it_is_and_a_log_does_not(folder, monkeypatch):
     os.close(ours)
     output, _ = process.communicate(timeout=30)
     assert process.returncode == 0
-    assert output.count("\n") == 1
+    assert output.count("\n") == 2
     shown = seen.decode()
     assert "of 100 points" in shown
     assert "a minute, about" in shown

@@ -1,6 +1,7 @@
 """Command line: run a section with parameters, list what there is, build the book."""
 
 import argparse
+import os
 import signal
 import sys
 from pathlib import Path
@@ -32,6 +33,9 @@ def main(arguments=None):
     except UsageError as error:
         print(f"assocmem: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # whoever reads our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except KeyboardInterrupt:
         print("assocmem: interrupted; nothing half-written is left", file=sys.stderr)
         return 130

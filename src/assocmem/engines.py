@@ -9,6 +9,7 @@ import contextlib
 import logging
 import math
 import os
+import secrets
 import time
 import traceback
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from functools import cache
 
 from assocmem.limits import cores
 from assocmem.points import point_function
+from assocmem.results import ORIGIN, SECONDS, entry, origin
 from assocmem.sections import UsageError
 from assocmem.stores import Result
 
@@ -23,6 +25,7 @@ THREAD_SETTINGS = "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", 
 DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"
 """Run by local workers: an interrupt from the terminal is for the process that started them."""
 CONNECT_SECONDS = 10
+WAIT = "wait"
 LOST = "lost the connection to the Dask scheduler"
 LOOK_SECONDS = 1.0  # between two looks at the cluster while nothing comes back
 
@@ -78,18 +81,27 @@ def compute(task):
         context["device"] = best_device()
     if "checkpoint" in function.context:
         context["checkpoint"] = task.checkpoint
-    started, row, failure = time.monotonic(), None, None
+    started, row, failure, process = time.monotonic(), None, None, os.getpid()
     try:
-        row = plain(function.call(**task.parameters, **context))
-    except (Exception, SystemExit):
-        failure = traceback.format_exc()
+        row = plain(function.call(**task.parameters, **context), task.parameters)
+    except (Exception, SystemExit) as error:
+        failure = f"{type(error).__name__}: {' '.join(str(error).split())}\n{traceback.format_exc()}"
+    if os.getpid() != process:  # a child that the point function has left behind
+        os._exit(0)
     seconds = float(f"{time.monotonic() - started:.3g}")
     origin = _origin(context.get("device", "cpu"), time.strftime("%F")) | {"code": task.code}
     return Result(task.key, task.code, task.parameters, row, failure, seconds, origin)
 
 
-def plain(row):
-    """A row as numbers, words and None.
+def plain(row, parameters=()):
+    """A row as numbers, words and None, so that it is the same after a way through a table.
+
+    Parameters
+    ----------
+    row : dict
+        What a point function has returned. True and False become 1 and 0; nan and empty words None.
+    parameters : collection of str
+        Names that are taken.
 
     Raises
     ------
@@ -98,13 +110,24 @@ def plain(row):
     """
     if not isinstance(row, dict) or not row:
         raise TypeError(f"a point function must return a mapping of columns, not {row!r}")
-    row = {name: value.item() if hasattr(value, "item") else value for name, value in row.items()}
-    for name, value in row.items():
-        if not isinstance(name, str) or not isinstance(value, int | float | str | None):
-            raise TypeError(f"column {name!r} = {value!r}: must be a number, a word or None")
-        if isinstance(value, float) and math.isnan(value):
-            row[name] = None
-    return row
+    return {name: _entry(name, value, {*parameters, SECONDS, ORIGIN}) for name, value in row.items()}
+
+
+def _entry(name, value, taken):
+    if not isinstance(name, str) or not name or name in taken:
+        raise TypeError(
+            f"column {name!r}: must have a name, and one that no parameter and no other column has"
+        )
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, bool):
+        return int(value)
+    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if not isinstance(value, int | float | str) or (isinstance(value, str) and entry(value) != value):
+        raise TypeError(
+            f"column {name!r} = {value!r}: must be a number, or a word that does not look like one"
+        )
+    return value
 
 
 @cache
@@ -119,8 +142,6 @@ def _code(name):
 
 @cache
 def _origin(device, _day):
-    from assocmem.results import origin
-
     return origin(device)
 
 
@@ -133,14 +154,19 @@ def in_process(supply):
     Parameters
     ----------
     supply : callable
-        Returns the next `Task`, or None.
+        Returns the next `Task`, `WAIT` where there is none just now, or None where there is none left.
 
     Yields
     ------
-    Result
+    Result or None
+        None from time to time while nothing comes.
     """
     while (task := supply()) is not None:
-        yield compute(task)
+        if task is WAIT:
+            time.sleep(LOOK_SECONDS)
+            yield None
+        else:
+            yield compute(task)
 
 
 @contextlib.contextmanager
@@ -204,8 +230,8 @@ def remote_cluster(address=None, scheduler_file=None):
                 raise OSError("no such file")
             where = {"scheduler_file": scheduler_file} if scheduler_file else {"address": address}
             client = Client(**where, timeout=CONNECT_SECONDS)
-        except (OSError, TimeoutError, ValueError) as error:
-            line = " ".join(str(error).split()) or "no answer"
+        except Exception as error:  # also what Dask makes of a file that no scheduler has written
+            line = " ".join(str(error).split()) or type(error).__name__
             raise UsageError(f"no Dask scheduler at {place}: {line}") from None
         try:
             yield client
@@ -224,11 +250,12 @@ def on_cluster(client, supply):
     ----------
     client : distributed.Client
     supply : callable
-        Returns the next `Task`, or None.
+        As in `in_process`; it has an attribute ``deadline`` besides, on the clock of `time.monotonic`, after
+        which points that no worker can take are given up.
 
     Yields
     ------
-    Result
+    Result or None
 
     Raises
     ------
@@ -237,27 +264,27 @@ def on_cluster(client, supply):
     """
     import distributed
 
-    running, dry = {}, False
+    running, dry, run = {}, False, secrets.token_hex(4)  # other runs may have the same points at hand
     looked, room = -math.inf, 0
     try:
         while True:
             if time.monotonic() - looked > LOOK_SECONDS:
                 looked, room = time.monotonic(), _room(client)
-            while not dry and len(running) < room:
-                task = supply()
+            while not dry and len(running) < room and (task := supply()) is not WAIT:
                 dry = task is None
                 if not dry:
                     # One at a time on each thread: the death of a worker speaks against the point it was at.
-                    future = client.submit(compute, task, key=f"assocmem-{task.key}-{task.code}", pure=False)
+                    future = client.submit(compute, task, key=f"assocmem-{task.key}-{run}", pure=False)
                     running[future] = task
-            if not running and dry:
+            if (not running and dry) or (not room and time.monotonic() > supply.deadline):
                 return
             with contextlib.suppress(TimeoutError, distributed.TimeoutError):
                 if running:
                     distributed.wait(list(running), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")
                 else:
-                    time.sleep(LOOK_SECONDS)  # no workers yet
+                    time.sleep(LOOK_SECONDS)
             _require_running(client)
+            yield None
             for future in [future for future in running if future.done()]:
                 yield _outcome(future, running.pop(future))
     except (OSError, distributed.comm.CommClosedError, distributed.client.CancelledError):

@@ -10,7 +10,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, get_type_hints
 
@@ -23,7 +23,7 @@ from assocmem.sections import (
     parse_range,
     resolve,
 )
-from assocmem.sources import fingerprint, function_source
+from assocmem.sources import fingerprint, function_source, neighbours
 
 Count = Annotated[int, "number of pairs; [2, 100000000]"]
 Dimension = Annotated[int, "dimension; [2, 1000000]"]
@@ -209,7 +209,7 @@ class PointFunction:
     context : frozenset of str
         Which of ``device`` and ``checkpoint`` it takes.
     text : str
-        Its source.
+        Its source; for a function of one's own that of its module, and of those beside it that it imports.
     """
 
     name: str
@@ -317,44 +317,50 @@ def point_function(name):
     """
     known = _registered()
     if name in known:
-        return _described(name, known[name], function_source(name))
+        call = known[name]
+        hints = get_type_hints(call, include_extras=True)
+        return _described(name, call, function_source(name), inspect.signature(call), hints)
     if name.startswith("section:"):
         load_section(name.removeprefix("section:"))
         return SectionPoint(name)
     module, _, function = name.partition(":")
-    if not function:
-        raise UsageError(
-            f"unknown point function {name!r}{nearest(name, known)}; or section:NAME, or MODULE:FUNCTION"
-        )
+    if not module or not function:
+        kinds = "or section:NAME, or MODULE:FUNCTION"
+        raise UsageError(f"unknown point function {name!r}{nearest(name, known)}; {kinds}")
     try:
-        found = importlib.import_module(module)
-        call = getattr(found, function)
-        text = Path(sys.modules[call.__module__].__file__).read_text(encoding="utf-8")
-    except (ImportError, AttributeError, OSError, SyntaxError) as error:
+        call = getattr(importlib.import_module(module), function)
+        file = Path(sys.modules[call.__module__].__file__)
+        texts = [path.read_text(encoding="utf-8") for path in (file, *neighbours(file))]
+        signature, hints = inspect.signature(call), get_type_hints(call, include_extras=True)
+    except (Exception, SystemExit) as error:  # whatever a module does when it is imported
         line = " ".join(str(error).split())
-        raise UsageError(f"cannot load the point function {name!r}: {line}") from None
-    return _described(name, call, text)
+        raise UsageError(f"cannot load the point function {name!r}: {type(error).__name__}: {line}") from None
+    return _described(name, call, "\n".join(texts), signature, hints)
 
 
 def _registered():
     return {function.__name__: function for function in REGISTERED}
 
 
-def _described(name, call, text):
-    hints = get_type_hints(call, include_extras=True)
+def _described(name, call, text, signature, hints):
     parameters, required, context = {}, set(), set()
-    for key, argument in inspect.signature(call).parameters.items():
+    for key, argument in signature.parameters.items():
+        if argument.kind not in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY):
+            raise UsageError(f"{name}: parameter {key!r} must be one that can be given by its name")
         if key in ("device", "checkpoint") and key not in hints:
             context.add(key)
             continue
+        given = argument.default is not argument.empty
         try:
             kind, note = hints[key].__origin__, hints[key].__metadata__[0]
             meaning, _, allowed = note.rpartition(";")
-            given = argument.default is not argument.empty
-            default = argument.default if given else kind()
-            parameters[key] = Parameter(key, default, meaning.strip(), parse_range(allowed.strip()))
+            parameter = Parameter(key, kind(), meaning.strip(), parse_range(allowed.strip()))
+            assert parameter.range_text
         except (KeyError, AttributeError, ValueError, TypeError):
-            allowed = "Annotated[int, float, str or bool, 'meaning; range']"
-            raise UsageError(f"{name}: parameter {key!r} must be annotated as {allowed}") from None
+            kinds = "Annotated[int, float, str or bool, 'meaning; range']"
+            raise UsageError(f"{name}: parameter {key!r} must be annotated as {kinds}") from None
+        if given:
+            parameter = replace(parameter, default=parameter.convert(argument.default))
+        parameters[key] = parameter
         required |= set() if given else {key}
     return PointFunction(name, call, parameters, frozenset(required), frozenset(context), text)

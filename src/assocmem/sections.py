@@ -293,7 +293,7 @@ def read_settings(path):
         If the file cannot be read, is not YAML, or is not a mapping.
     """
     try:
-        settings = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        settings = yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, RecursionError, yaml.YAMLError) as error:
@@ -304,6 +304,17 @@ def read_settings(path):
     if not isinstance(settings, dict):
         raise UsageError(f"{path} must be a YAML mapping of parameters to values")
     return settings
+
+
+class _Loader(yaml.SafeLoader):
+    """A loader that refuses what other loaders pass over: a key given twice."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        twice = [key for key in keys if keys.count(key) > 1]
+        if twice:
+            raise yaml.YAMLError(f"key {twice[0]!r} is given twice, {str(node.start_mark).strip()}")
+        return super().construct_mapping(node, deep)
 
 
 def resolve(section, *layers):

@@ -27,6 +27,19 @@ def reachable_modules(*texts):
     return sorted(found)
 
 
+def neighbours(path):
+    """Source files beside a module, or below, that it imports, directly or through others, sorted."""
+    found, todo = {path}, [path]
+    while todo:
+        for name in _imports(todo.pop().read_text(encoding="utf-8")):
+            place = path.parent.joinpath(*name.split("."))
+            for file in (place.with_suffix(".py"), place / "__init__.py"):
+                if file.is_file() and file not in found:
+                    found.add(file)
+                    todo.append(file)
+    return sorted(found - {path})
+
+
 def syntax_tree(text):
     """Syntax tree of a piece of Python; empty for a notebook's magic, or what its execution will refuse."""
     try:
@@ -85,25 +98,36 @@ def bare(text):
 
     Cut out of the text itself, so that all versions of Python give the same.
     """
-    lines = text.splitlines()
+    lines = text.split("\n")
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             row, column = token.start
             lines[row - 1] = lines[row - 1][:column]
-    for first, last in _docstrings(ast.parse(text)):
-        lines[first - 1 : last] = [""] * (last - first + 1)
+    for node in _docstrings(ast.parse(text)):
+        first, last = node.lineno - 1, node.end_lineno - 1
+        before = lines[first].encode()[: node.col_offset].decode()  # the tree counts bytes
+        after = lines[last].encode()[node.end_col_offset :].decode()
+        lines[first : last + 1] = [before + after] + [""] * (last - first)
     return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
 def _docstrings(tree):
-    """First and last line of each."""
     for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
-            value = body[0].value
-            alone = isinstance(value, ast.Constant) and isinstance(value.value, str)
-            if alone and isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
-                yield body[0].lineno, body[0].end_lineno
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            first = node.body[0] if node.body else None
+            value = first.value if isinstance(first, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield value
+
+
+def _imports(text):
+    """Dotted names that a piece of Python may import, relative ones as if they were not."""
+    for node in ast.walk(syntax_tree(text)):
+        if isinstance(node, ast.ImportFrom):
+            yield from [node.module] if node.module else []
+            yield from (".".join(filter(None, [node.module, alias.name])) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
 
 
 def _imported_modules(text):

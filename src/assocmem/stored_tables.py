@@ -80,7 +80,8 @@ def _title(path):
 
 
 def _settings(fixed):
-    return f" with {', '.join(f'{name} = {value:g}' for name, value in fixed.items())}" if fixed else ""
+    words = [f"{n} = {x:g}" if isinstance(x, float) else f"{n} = {x}" for n, x in fixed.items()]
+    return f" with {', '.join(words)}" if words else ""
 
 
 def _all(record, reading):

@@ -8,9 +8,9 @@ it drops when the owner ends, however it ends.
 
 import contextlib
 import fcntl
+import glob
 import json
 import os
-import re
 import secrets
 import sqlite3
 import tempfile
@@ -88,7 +88,7 @@ class Store:
     """
 
     def __init__(self, path, point, *, create=True):
-        self.path = Path(path)
+        self.path = Path(path).absolute()
         if create and not self.path.exists():
             _make(self.path, point)
         _inspect(self.path)
@@ -158,27 +158,37 @@ class Store:
 
     # --- writing ----------------------------------------------------------------------------------
 
-    def claim(self, keys, code):
+    def claim(self, keys, code, *, again=False):
         """Take points, unless they have a result or are in the hands of a running process.
+
+        Parameters
+        ----------
+        keys : list of str
+        code : str
+        again : bool
+            A failure is no obstacle.
 
         Returns
         -------
-        set of str
-            Those that are ours now.
+        mine, theirs : set of str
+            Those that are ours now, and those that other processes have in hand; the rest have results.
         """
         self._own()
-        mine, alive = set(), {self.owner: False}
+        mine, theirs, alive = set(), set(), {self.owner: False}
+        look = "select 1 from results where key = ? and code = ?" + " and row is not null" * again
         with self._write() as write:
             for key in keys:
-                if write("select 1 from results where key = ? and code = ?", (key, code)).fetchone():
+                if write(look, (key, code)).fetchone():
                     continue
                 held = write("select owner from claims where key = ? and code = ?", (key, code)).fetchone()
                 if held and held[0] not in alive:
                     alive[held[0]] = _alive(self._lock_path(held[0]))
-                if not held or not alive[held[0]]:
-                    write("insert or replace into claims values (?, ?, ?)", (key, code, self.owner))
-                    mine.add(key)
-        return mine
+                if held and alive[held[0]]:
+                    theirs.add(key)
+                    continue
+                write("insert or replace into claims values (?, ?, ?)", (key, code, self.owner))
+                mine.add(key)
+        return mine, theirs
 
     def finish(self, result):
         """Store a result and give up the claim on it."""
@@ -207,11 +217,6 @@ class Store:
                     known.append((ours, result))
         return added, known
 
-    def forget_failures(self, code):
-        """Drop the failures of one version of the code, so that their points are tried again."""
-        with self._write() as write:
-            write("delete from results where failure is not null and code = ?", (code,))
-
     def confirm(self, old, new, evidence):
         """Record that rows of one version of the code hold for another as well."""
         with self._write() as write:
@@ -226,6 +231,7 @@ class Store:
                 write("delete from claims where owner = ?", (self.owner,))
         finally:
             self._lock_path(self.owner).unlink(missing_ok=True)
+            _HELD.discard(self._lock)
             self._lock.close()
             self.owner = self._lock = None
 
@@ -251,7 +257,7 @@ class Store:
             return
         owner = f"{os.getpid()}-{secrets.token_hex(4)}"
         with self._write():  # so that nobody tidies away a lock between its making and its taking
-            for path in self.path.parent.glob(f"{_literal(self.path.name)}.owner-*"):
+            for path in self.path.parent.glob(f"{glob.escape(self.path.name)}.owner-*"):
                 if not _alive(path):
                     path.unlink(missing_ok=True)
             try:
@@ -260,9 +266,15 @@ class Store:
             except OSError as error:
                 raise StoreError(f"{self.path}: cannot be locked ({error.strerror})") from None
         self.owner = owner
+        _HELD.add(self._lock)
 
     def _lock_path(self, owner):
         return self.path.with_name(f"{self.path.name}.owner-{owner}")
+
+
+_HELD = set()
+"""Locks of this process. Its children give them up, so that they end with it and not with them."""
+os.register_at_fork(after_in_child=lambda: [lock.close() for lock in _HELD])
 
 
 def _insert(write, result):
@@ -287,11 +299,6 @@ def _alive(path):
     return False
 
 
-def _literal(name):
-    """A file's name for `glob`."""
-    return re.sub(r"([*?[])", r"[\1]", name)
-
-
 def _make(path, point):
     """Make an empty store in one step; where another process was faster, its store stays."""
     try:
@@ -305,8 +312,12 @@ def _make(path, point):
                 connection.execute("insert into about values (?)", (point,))
             finally:
                 connection.close()
-            with contextlib.suppress(FileExistsError):
+            try:
                 os.link(draft, path)
+            except FileExistsError:
+                pass
+            except OSError:  # a file system without hard links
+                draft.rename(path)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(f"{path}: cannot be made ({getattr(error, 'strerror', None) or error})") from None
 

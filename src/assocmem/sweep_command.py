@@ -69,8 +69,10 @@ def _sweeps(options):
 
 def _run(options):
     from assocmem import engines
-    from assocmem.sweeps import run
+    from assocmem.sweeps import into, run
 
+    if not options.most >= 0:
+        raise UsageError(f"--most {options.most}: must be a number >= 0")
     for name in ("workers", "threads"):
         value = getattr(options, name)
         if value is not None and value < (name == "threads"):
@@ -92,7 +94,7 @@ def _run(options):
                 run(
                     sweep,
                     engine,
-                    store=Path(options.into, sweep.store.name) if options.into else None,
+                    store=into(sweep, Path(options.into).absolute()) if options.into else None,
                     most=deadline - time.monotonic(),
                     retry=options.retry,
                     shared_disk=not options.scheduler and not options.scheduler_file,

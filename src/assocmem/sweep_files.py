@@ -98,8 +98,11 @@ def read_sweep(path):
     UsageError
         If the file cannot be read or asks for what makes no sense; the message names the entry.
     """
-    path = Path(path)
+    path = Path(path).absolute()  # a point function may change the working directory
+    if path.suffix != ".yml":
+        raise UsageError(f"{path}: a sweep file must end in .yml")
     content = read_settings(path)
+    _require_words(path, content)
     for key in content:
         if key not in KEYS:
             raise UsageError(f"{path}: unknown key {key!r}{nearest(key, KEYS)}")
@@ -109,11 +112,13 @@ def read_sweep(path):
     blocks = blocks if isinstance(blocks, list) else [blocks]
     if not isinstance(fixed, dict) or not blocks or not all(isinstance(block, dict) for block in blocks):
         raise UsageError(f"{path}: fixed must be a mapping, points a block or a list of blocks")
+    for part in (fixed, *blocks):
+        _require_words(path, part)
     try:
         function, points = point_function(content["point"]), {}
         for block in blocks:
             minutes = block.get("minutes", 0)
-            if not isinstance(minutes, int | float) or not 0 <= minutes < math.inf:
+            if not _number(minutes) or not 0 <= minutes < math.inf:
                 raise UsageError(f"minutes = {minutes!r}: must be a number >= 0")
             for settings in _expand(block, function):
                 both = fixed.keys() & settings.keys()
@@ -135,8 +140,18 @@ def point_key(name, parameters):
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def _require_words(path, mapping):
+    for key in mapping:
+        if not isinstance(key, str):
+            raise UsageError(f"{path}: {key!r}: must be a word")
+
+
 def _expand(block, function):
     """The combinations of a block, as mappings of parameters to values as they stand there."""
+    together = block.get("zip", {})
+    twice = block.keys() & together if isinstance(together, dict) else ()
+    if twice:
+        raise UsageError(f"{', '.join(sorted(map(str, twice)))}: in zip, and beside it as well")
     axes = []
     for name, spec in block.items():
         if name == "zip":
@@ -179,31 +194,27 @@ def _nested(spec):
 
 
 def _spread(name, spec):
-    shape = frozenset(spec)
-    try:
-        numbers = {key: float(spec[key]) for key in shape - {"scale"}}
-    except (TypeError, ValueError):
-        numbers = {}
-    if not all(math.isfinite(x) for x in numbers.values()):
-        numbers = {}
-    wrong = UsageError(f"{name} = {spec!r}: must be {FORMS}")
-    if not numbers:
-        raise wrong
+    """The values of ``{from, to, ...}`` or ``{count, ...}``."""
+    shape = frozenset(map(str, spec))
+    numbers = {key: _parsed(value) for key, value in spec.items() if key != "scale"}
+    if not numbers or any(x is None for x in numbers.values()):
+        raise UsageError(f"{name} = {spec!r}: must be {FORMS}")
     count = numbers.get("count", 2)
-    if count != int(count) or not 1 <= count <= MOST:
+    if not isinstance(count, int) or not 1 <= count <= MOST:
         raise UsageError(f"{name} = {spec!r}: count must be an integer in [1, {MOST}]")
     if shape in ({"count"}, {"count", "first"}):
-        first = numbers.get("first", 0)
-        return [_whole(first + i) for i in range(int(count))]
+        return [numbers.get("first", 0) + i for i in range(count)]
     if shape in ({"from", "to"}, {"from", "to", "step"}):
         low, high, step = numbers["from"], numbers["to"], numbers.get("step", 1)
         if step <= 0 or high < low or (high - low) / step > MOST:
             raise UsageError(f"{name} = {spec!r}: must have from <= to, step > 0 and at most {MOST} steps")
+        if all(isinstance(x, int) for x in (low, high, step)):
+            return list(range(low, high + 1, step))
         steps = math.floor((high - low) / step * (1 + 1e-12) + 1e-12)
-        return [_whole(low + i * step) for i in range(steps + 1)]
+        return [_typed(low + i * step) for i in range(steps + 1)]
     if shape in ({"from", "to", "count"}, {"from", "to", "count", "scale"}):
-        return _spaced(name, spec, numbers["from"], numbers["to"], int(count))
-    raise wrong
+        return _spaced(name, spec, numbers["from"], numbers["to"], count)
+    raise UsageError(f"{name} = {spec!r}: must be {FORMS}")
 
 
 def _spaced(name, spec, low, high, count):
@@ -212,11 +223,29 @@ def _spaced(name, spec, low, high, count):
         raise UsageError(f"{name} = {spec!r}: scale must be linear, or log between numbers > 0")
     shares = [i / (count - 1) if count > 1 else 0.0 for i in range(count)]
     if scale == "log":
-        return [_whole(math.exp((1 - t) * math.log(low) + t * math.log(high))) for t in shares]
-    return [_whole((1 - t) * low + t * high) for t in shares]
+        values = [_typed(math.exp((1 - t) * math.log(low) + t * math.log(high))) for t in shares]
+    else:
+        values = [_typed((1 - t) * low + t * high) for t in shares]
+    if len(set(values)) < count:
+        raise UsageError(f"{name} = {spec!r}: some of the values are the same to twelve digits")
+    return values
 
 
-def _whole(x):
-    """A number to twelve digits, the same on every machine, and an integer where it is one."""
+def _number(x):
+    return isinstance(x, int | float) and not isinstance(x, bool)
+
+
+def _parsed(x):
+    """A finite number, also from a string (YAML takes 1e-8 for one), or None."""
+    if isinstance(x, str):
+        try:
+            x = float(x)
+        except ValueError:
+            return None
+    return x if _number(x) and math.isfinite(x) else None
+
+
+def _typed(x):
+    """A number as one would type it: to twelve digits, and an integer where it is one."""
     x = float(f"{x:.12g}")
     return int(x) if x == int(x) else x

@@ -1,7 +1,9 @@
 """What is known of a sweep, in its store and in the table beside it, and that table."""
 
+import json
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from assocmem.results import ORIGIN, SECONDS, described, entry, write_table
@@ -12,6 +14,8 @@ from assocmem.sweep_files import point_key
 
 EFFORT = "passes", "steps", "fits", "gap", "margin"
 """Columns about the way and not the end, which may differ from one version of the code to the next."""
+
+SMALLEST = 1e-12  # differences of smaller numbers are relative to this
 
 
 @dataclass(frozen=True)
@@ -32,20 +36,20 @@ class Known:
     results: dict
     confirmed: dict
 
-    @property
+    @cached_property
     def rows(self):
         """Rows that count, by key: where there are several, that of the code here."""
         counting = [r for r in self.results.values() if r.row is not None and self._counts(r)]
         found = {r.key: r for r in counting}
         return found | {r.key: r for r in counting if self._ours(r)}
 
-    @property
+    @cached_property
     def failures(self):
         """Failures of the code here at points without a row, by key."""
         rows = self.rows
         return {r.key: r for r in self.results.values() if r.failure and self._ours(r) and r.key not in rows}
 
-    @property
+    @cached_property
     def stale(self):
         """Rows of other versions of the code that do not count."""
         return [r for r in self.results.values() if r.row is not None and not self._counts(r)]
@@ -101,11 +105,14 @@ def table_results(sweep):
     origins = [{name: x for name, x in origin.items() if name != "rows"} for origin in record["origins"]]
     results = []
     for texts in rows:
-        values = dict(zip(head, map(entry, texts), strict=True))
-        seconds, origin = values.pop(SECONDS), origins[values.pop(ORIGIN)]
-        given = {name: x for name, x in values.items() if name in names and x is not None}
-        parameters = sweep.function.convert(record["fixed"] | given)
-        row = {name: x for name, x in values.items() if name not in names}
+        values = dict(zip(head, texts, strict=True))
+        seconds, origin = entry(values.pop(SECONDS)), origins[int(values.pop(ORIGIN))]
+        given = {name: text for name, text in values.items() if name in names and text}
+        try:
+            parameters = sweep.function.convert(record["fixed"] | given)
+        except UsageError:  # a parameter has gone, or its range has changed
+            continue
+        row = {name: entry(text) for name, text in values.items() if name not in names}
         key = point_key(sweep.function.name, parameters)
         results.append(Result(key, origin["code"], parameters, row, None, seconds, origin))
     return results, {record["code"]: record["confirmed"]}
@@ -130,22 +137,15 @@ def export(sweep, path=None):
     UsageError
         If there is nothing to write, or if the table that is there has rows that would be lost.
     """
-    path, there = Path(path or sweep.table), known(sweep)
+    path, there = Path(path or sweep.table).absolute(), known(sweep)
     rows = there.rows
-    lost = {result.key for result in there.stale} - rows.keys()
-    if path == sweep.table and path.exists() and lost & {r.key for r in table_results(sweep)[0]}:
-        raise UsageError(
-            f"{path}: rows of another version of the code would be lost: run the sweep, or `sweep confirm` it"
-        )
     if not rows:
         raise UsageError(f"{sweep.path}: no rows to export, run it first")
+    _require_no_loss(sweep, path, there)
     results = [rows[point.key] for point in sweep.points if point.key in rows]
     parameters = [name for name in sweep.function.parameters if name not in sweep.fixed]
     parameters = [name for name in parameters if any(name in r.parameters for r in results)]
     outputs = list(dict.fromkeys(name for r in results for name in r.row))
-    clash = {*parameters, *outputs} & {SECONDS, ORIGIN} | set(parameters) & set(outputs)
-    if clash:
-        raise UsageError(f"{sweep.path}: {', '.join(sorted(clash))}: two columns of one name")
     results.sort(key=lambda r: [_order(r.parameters.get(name)) for name in parameters])
     origins = list({str(r.origin): r.origin for r in results}.values())
     place = {str(origin): i for i, origin in enumerate(origins)}
@@ -163,24 +163,51 @@ def export(sweep, path=None):
         "confirmed": {old: evidence for old, evidence in there.confirmed.items() if old in used},
         "origins": [o | {"rows": sum(line[ORIGIN] == i for line in lines)} for i, o in enumerate(origins)],
     }
-    write_table(path, columns, [{name: line.get(name) for name in columns} for line in lines], record)
+    try:
+        write_table(path, columns, [{name: line.get(name) for name in columns} for line in lines], record)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written ({error.strerror})") from None
     return path, len(results), record["missing"]
 
 
-def difference(old, new):
-    """Largest relative difference between the numbers of two rows; infinite where words or gaps disagree.
+def _require_no_loss(sweep, path, there):
+    """Refuse to write over a table that has more than would be written, or is that of another sweep."""
+    for file in (path, path.with_suffix(".json")):
+        if file.is_dir():
+            raise UsageError(f"{file}: cannot be written (it is a folder)")
+    if not path.exists():
+        return
+    if path.resolve() != sweep.table.resolve():
+        record = path.with_suffix(".json")
+        made_by = json.loads(record.read_text(encoding="utf-8")).get("sweep") if record.exists() else None
+        if made_by != sweep.path.name:
+            raise UsageError(f"{path}: there already, and not made by {sweep.path.name}")
+        return
+    stale = {result.key for result in there.stale} - there.rows.keys()
+    before = {result.key for result in table_results(sweep)[0]}
+    if stale & before:
+        some = f"{len(stale & before)} rows of another version of the code would be lost"
+        raise UsageError(f"{path}: {some}: run the sweep, or `sweep confirm` it")
+    if before - {point.key for point in sweep.points}:
+        more = f"has rows that {sweep.path.name} no longer asks for"
+        raise UsageError(f"{path}: {more}: remove it to make it anew without them")
 
-    What tells the effort (`EFFORT`) is left out, and so is a column that only one of them has.
+
+def difference(old, new):
+    """Largest relative difference between the numbers of two rows; infinite where columns or words disagree.
+
+    What tells the effort (`EFFORT`) is left out.
     """
-    worst = 0.0
-    for name in old.keys() & new.keys() - set(EFFORT):
-        a, b = old[name], new[name]
-        if a != b:
-            numbers = isinstance(a, int | float) and isinstance(b, int | float)
-            worst = max(
-                worst, abs(a - b) / max(abs(a), abs(b)) if numbers and math.isfinite(a - b) else math.inf
-            )
-    return worst
+    names = (old.keys() | new.keys()) - set(EFFORT)
+    return max((_apart(old.get(name), new.get(name)) for name in names), default=0.0)
+
+
+def _apart(a, b):
+    if a == b:
+        return 0.0
+    if not (isinstance(a, int | float) and isinstance(b, int | float) and math.isfinite(a - b)):
+        return math.inf
+    return abs(a - b) / max(abs(a), abs(b), SMALLEST)
 
 
 def _order(value):

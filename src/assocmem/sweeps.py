@@ -1,20 +1,22 @@
 """Many points: run them, see how far they are, merge other machines' results, trust older code or not."""
 
-import contextlib
+import glob
 import math
 import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from assocmem.engines import EngineLost, Task, compute, in_process
+from assocmem.engines import WAIT, EngineLost, Task, compute, in_process
 from assocmem.progress import status_line
 from assocmem.sections import UsageError
 from assocmem.stores import Store, StoreError
 from assocmem.sweep_grid import grid
 from assocmem.sweep_tables import difference, known, table_results
 
-MOST_HELD = 64  # points claimed at once
+HINT = "`sweep confirm` says whether those hold as well"
+MOST_HELD, MOST_TOLD = 64, 20  # points claimed at once; failures listed at the end
+ASK_SECONDS = 2.0  # between two looks at points in other hands
 AGREE = 1e-3  # relative difference up to which a number that is computed again counts as the same
 
 
@@ -53,20 +55,20 @@ def run(sweep, engine=in_process, *, store=None, most=math.inf, retry=False, sha
     started, path = time.monotonic(), Path(store or sweep.store)
     with Store(path, sweep.function.name) as there:
         before = known(sweep, sweep.store, path)
-        if retry:
-            there.forget_failures(before.code)
         stale = {r.key for r in before.stale} - before.rows.keys()
-        if stale:
-            say(f"{sweep.path.stem}: {len(stale)} points have rows of another version of the code only, and")
-            say("are computed again; interrupt and `sweep confirm` to see whether those rows hold too")
         done = before.rows.keys() | (set() if retry else before.failures.keys())
-        supply = _Supply(sweep, there, before.code, done, started + most, shared_disk)
+        supply = _Supply(sweep, there, before.code, done, started + most, retry, shared_disk)
+        say(f"{sweep.path.stem}: {supply.total} of {len(sweep.points)} points to compute")
+        if stale:
+            say(f"{sweep.path.stem}: {len(stale)} of them have rows of another version of the code: {HINT}")
         lost = _drain(engine, supply, there)
     after = known(sweep, sweep.store, path)
     took = duration(time.monotonic() - started)
     say(f"{sweep.path.stem}: {supply.count} points in {took}; {_words(sweep, after)}")
-    for result in after.failures.values():
-        say(f"failed: {_short(result.parameters)}: {result.failure.strip().splitlines()[-1]}")
+    for result in list(after.failures.values())[:MOST_TOLD]:
+        say(f"failed: {_short(result.parameters)}: {result.failure.splitlines()[0]}")
+    if len(after.failures) > MOST_TOLD:
+        say(f"and {len(after.failures) - MOST_TOLD} more failed")
     if after.failures:
         say("`sweep status --failures` shows the tracebacks, `sweep run --retry` tries again")
     if lost:
@@ -81,8 +83,9 @@ def _drain(engine, supply, store):
         show(supply.progress())
         try:
             for result in engine(supply):
-                store.finish(result)
-                supply.came(result)
+                if result is not None:
+                    store.finish(result)
+                    supply.came(result)
                 show(supply.progress())
         except EngineLost as error:
             return str(error)
@@ -92,43 +95,47 @@ def _drain(engine, supply, store):
 
 
 class _Supply:
-    """Hands out the points that are left, each claimed in the store, and counts what comes back."""
+    """Hands out the points that are left, each claimed in the store, and counts what comes back.
 
-    def __init__(self, sweep, store, code, done, deadline, shared_disk):
-        self.sweep, self.store, self.code, self.deadline = sweep, store, code, deadline
+    Points in other hands are asked for again and again, until they are done or their owner has gone.
+    """
+
+    def __init__(self, sweep, store, code, done, deadline, retry, shared_disk):
+        self.sweep, self.store, self.code, self.deadline, self.retry = sweep, store, code, deadline, retry
         self.left = [point for point in sweep.points if point.key not in done]
         self.left.reverse()
-        self.held, self.others, self.final = [], [], False
+        self.held, self.others, self.asked = [], [], -math.inf
         self.keeps = shared_disk and "checkpoint" in sweep.function.context
         self.count, self.failed, self.total, self.started = 0, 0, len(self.left), time.monotonic()
 
     def __call__(self):
-        """The next task, or None."""
-        while self.held or self.left or (self.others and not self.final):
-            if not self.held:
+        """The next task, or `WAIT`, or None."""
+        while time.monotonic() < self.deadline and (self.held or self.left or self.others):
+            if self.held:
+                point = self.held.pop()
+                if time.monotonic() + 60 * point.minutes < self.deadline:
+                    return self._task(point)
+            elif self.left or time.monotonic() > self.asked + ASK_SECONDS:
                 self._take()
-            elif time.monotonic() + 60 * self.held[-1].minutes < self.deadline:
-                return self._task(self.held.pop())
             else:
-                self.held.pop()
+                return WAIT
         return None
 
     def _take(self):
         """Claim the next points, for about a second of work: a claim costs as much as a short point."""
-        if not self.left:  # those in other hands, whose owners may be gone by now
-            self.left, self.others, self.final = self.others, [], True
+        if not self.left:  # those in other hands, which may be free by now
+            self.left, self.others, self.asked = self.others, [], time.monotonic()
         each = (time.monotonic() - self.started) / self.count if self.count else 1.0
         chunk = [self.left.pop() for _ in range(min(len(self.left), MOST_HELD, max(1, int(1 / each))))]
-        mine = self.store.claim([point.key for point in chunk], self.code)
+        mine, theirs = self.store.claim([point.key for point in chunk], self.code, again=self.retry)
         self.held = [point for point in reversed(chunk) if point.key in mine]
-        self.others += [point for point in chunk if point.key not in mine]
+        self.others += [point for point in chunk if point.key in theirs]
 
     def _task(self, point):
         file = None
         if self.keeps:
             file = _state(self.store.path, point.key, self.code)
             earlier = _state(self.sweep.store, point.key, self.code)
-            file.parent.mkdir(exist_ok=True)
             if earlier.exists() and not file.exists():
                 shutil.copyfile(earlier, file)
         return Task(self.sweep.function.name, self.code, point.key, point.parameters, file and str(file))
@@ -138,7 +145,7 @@ class _Supply:
         self.count += 1
         self.failed += result.row is None
         if self.keeps:
-            _forget_state(self.store.path, result)
+            _state(self.store.path, result.key, result.code).unlink(missing_ok=True)
 
     def progress(self):
         """How far it is, in words."""
@@ -146,19 +153,13 @@ class _Supply:
         if self.count:
             each = (time.monotonic() - self.started) / self.count
             text += f", {60 / each:.3g} a minute, about {duration((self.total - self.count) * each)} left"
-        return text + (f", {self.failed} failed" if self.failed else "")
+        text += f", {self.failed} failed" if self.failed else ""
+        return text + (f", {len(self.others)} in other hands" if self.others else "")
 
 
 def _state(store, key, code):
-    """The file in which a long point keeps its state, in a folder beside the store."""
-    return Path(f"{store}.checkpoints", f"{key}-{code}.pt")
-
-
-def _forget_state(store, result):
-    file = _state(store, result.key, result.code)
-    file.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # others are at work still, or there is no such folder
-        file.parent.rmdir()
+    """The file in which a long point keeps its state, beside the store."""
+    return Path(f"{store}.state-{key}-{code}")
 
 
 def status(sweep, *, failures=False):
@@ -184,7 +185,7 @@ def status(sweep, *, failures=False):
         *grid(sweep, set(rows), set(broken)),
     ]
     for result in broken.values() if failures else []:
-        lines += ["", _short(result.parameters), result.failure.rstrip()]
+        lines += ["", _short(result.parameters), *result.failure.rstrip().splitlines()[1:]]
     return lines, len(rows) == len(sweep.points)
 
 
@@ -201,11 +202,13 @@ def merge(sweep, *sources):
     -------
     Merged
     """
-    paths = []
+    paths, name = [], into(sweep, "")
     for source in map(Path, sources):
-        below = sorted(source.rglob(sweep.store.name)) if source.is_dir() else [source]
+        below = [source]
+        if source.is_dir():
+            below = sorted(source.rglob(str(name))) or sorted(source.rglob(name.name))
         if not below:
-            raise UsageError(f"{source}: no {sweep.store.name} below")
+            raise UsageError(f"{source}: no {name.name} below")
         paths += below
     results = []
     for path in paths:
@@ -215,18 +218,21 @@ def merge(sweep, *sources):
     ours = [result for result in results if result.key in wanted]
     with Store(sweep.store, sweep.function.name) as store:
         added, both = store.absorb(ours)
-    begun = [file for path in paths for file in Path(f"{path}.checkpoints").glob("*.pt")]
-    for file in begun:
-        mine = Path(f"{sweep.store}.checkpoints", file.name)
-        mine.parent.mkdir(exist_ok=True)
-        shutil.copyfile(file, mine)
+    for path in paths:
+        for file in path.parent.glob(f"{glob.escape(path.name)}.state-*"):
+            shutil.copyfile(file, f"{sweep.store}{file.name.removeprefix(path.name)}")
     for result in ours:
-        _forget_state(sweep.store, result)
+        _state(sweep.store, result.key, result.code).unlink(missing_ok=True)
     rows, _ = table_results(sweep)
     table = {(r.key, r.code): r for r in rows}
     both += [(table[r.key, r.code], r) for r in ours if r.row is not None and (r.key, r.code) in table]
-    differences = [difference(a.row, b.row) for a, b in both]
-    return Merged(added, len(both), max(differences, default=0.0), len(results) - len(ours))
+    worst = max((difference(a.row, b.row) for a, b in both), default=0.0)
+    return Merged(added, len({b.key for _, b in both}), worst, len(results) - len(ours))
+
+
+def into(sweep, folder):
+    """The store of a sweep in another folder: with its own folder's name, since others may have its name."""
+    return Path(folder, sweep.path.parent.name, sweep.store.name)
 
 
 @dataclass(frozen=True)
@@ -271,15 +277,17 @@ def confirm(sweep, *, rows=3, say=print):
         Whether all versions that were tried count now.
     """
     there, good = known(sweep), True
+    if not there.stale:
+        say(f"{sweep.path.stem}: no rows of another version of the code")
     with Store(sweep.store, sweep.function.name) as store:
         for old in sorted({result.code for result in there.stale}):
             mine = [result for result in there.stale if result.code == old]
             both = [difference(r.row, there.results[r.key, there.code].row) for r in mine if _twice(there, r)]
             if len(both) < min(rows, len(mine)):
-                both = [_again(sweep, there.code, result) for result in _spread(mine, rows)]
+                both = [_again(sweep, there.code, result, say) for result in _spread(mine, rows)]
             worst = max(both)
             verdict = "all count" if worst <= AGREE else "they do not count"
-            tried = f"{len(both)} of {len(mine)} rows computed again"
+            tried = f"{len(both)} of {len(mine)} rows compared"
             say(f"code {old}: {tried}, differences up to {worst:.1e}: {verdict}")
             if worst <= AGREE:
                 evidence = {"rows": len(both), "of": len(mine), "difference": worst}
@@ -301,10 +309,13 @@ def _spread(results, rows):
     return [half[i * len(half) // rows] for i in range(rows)] if len(half) > rows else half
 
 
-def _again(sweep, code, result):
+def _again(sweep, code, result, say):
     """Difference between a row and the same computed by the code here."""
     found = compute(Task(sweep.function.name, code, result.key, result.parameters))
-    return difference(result.row, found.row) if found.row else math.inf
+    if found.failure:
+        say(f"failed: {_short(result.parameters)}: {found.failure.splitlines()[0]}")
+        return math.inf
+    return difference(result.row, found.row)
 
 
 def _words(sweep, there):
