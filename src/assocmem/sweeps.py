@@ -185,7 +185,8 @@ def status(sweep, *, failures=False):
         *grid(sweep, set(rows), set(broken)),
     ]
     for result in broken.values() if failures else []:
-        lines += ["", _short(result.parameters), *result.failure.rstrip().splitlines()[1:]]
+        reason, *trace = result.failure.rstrip().splitlines()
+        lines += ["", _short(result.parameters), *(trace or [reason])]
     return lines, len(rows) == len(sweep.points)
 
 
