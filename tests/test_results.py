@@ -8,7 +8,7 @@ from conftest import ROOT
 
 from assocmem.__main__ import main
 from assocmem.points import point_function
-from assocmem.results import ORIGIN, described, origin, read_table
+from assocmem.results import ORIGIN, described, entry, origin, read_table
 from assocmem.sources import recipe
 from assocmem.sweep_files import read_sweep
 from assocmem.sweep_tables import export, table_results
@@ -50,6 +50,23 @@ def test_entries_are_numbers_nothing_or_words(project):
     found = read_table("tiny", "mixed")
     np.testing.assert_array_equal(found["c"], [0.5, 2.0])
     assert found["word"].tolist() == ["", "even"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", 3),
+        ("-2.5e-3", -0.0025),
+        ("", None),
+        ("nan", None),
+        ("-inf", -np.inf),
+        ("even", "even"),
+        ("1.0", 1.0),
+    ],
+)
+def test_what_stands_in_a_table_is_read_as_it_was_meant(text, value):
+    assert entry(text) == value
+    assert type(entry(text)) is type(value)
 
 
 def test_further_tables_are_added_where_they_are_there(table):

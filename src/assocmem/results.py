@@ -9,6 +9,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 import os
 import platform
 import subprocess
@@ -138,12 +139,13 @@ def origin(device="cpu"):
 
 
 def entry(text):
-    """What stands in a table: an integer, a number, None where it is empty, or a word."""
+    """What stands in a table: an integer, a number, None where it is empty or nan, or a word."""
     for kind in (int, float):
         try:
-            return kind(text)
+            value = kind(text)
         except ValueError:
             continue
+        return None if math.isnan(value) else value
     return text or None
 
 
