@@ -34,7 +34,6 @@ def test_results_come_back_whole(path):
         first, second = store.results()
         assert first == result("k", row)
         assert second == result("l", failure="Traceback\n  é\n")
-        assert store.outcomes() == {("k", "v1"): True, ("l", "v1"): False}
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
@@ -115,6 +114,9 @@ def test_absorbing_adds_what_is_new_and_keeps_what_is_there(path):
         rows = {r.key: r.row for r in store.results()}
         assert rows == {"k": {"x": 1}, "l": {"x": 3}, "m": {"x": 1.5}, "n": None}
         assert store.absorb(others[3:]) == (0, [])
+        twice = [result("o", failure="z"), result("o", {"x": 4}), result("o", {"x": 5})]
+        added, both = store.absorb(twice)
+        assert (added, [(a.row, b.row) for a, b in both]) == (2, [({"x": 4}, {"x": 5})])
 
 
 def test_confirmed_versions_are_remembered(path):
@@ -244,7 +246,7 @@ def test_a_full_disk_stops_with_a_message_and_keeps_all_before(path):
     assert "cannot be written" in message
     assert "what was there is kept" in message
     with Store(path, "f", create=False) as store:
-        assert len(store.outcomes()) == stored
+        assert len(list(store.results())) == stored
         store.finish(result("more"))
 
 
@@ -262,7 +264,7 @@ def test_a_disk_that_is_really_full(tmp_path):
     if able.returncode:
         pytest.skip("no user namespaces here")
     # what is on the disk is gone with the namespace, so it is looked at from inside
-    look = "\nwith Store({p!r}, 'f', create=False) as store: print(len(store.outcomes()))\n"
+    look = "\nwith Store({p!r}, 'f', create=False) as store: print(len(list(store.results())))\n"
     code += look.format(p=str(folder / "s.sqlite"))
     done = subprocess.run(
         [*isolated, script], capture_output=True, text=True, timeout=60, env=os.environ | {"CODE": code}
@@ -306,5 +308,5 @@ def test_two_writers_at_once_lose_nothing(path):
     writers = [subprocess.Popen([*run, name]) for name in "abc"]
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
     with Store(path, "f", create=False) as store:
-        assert len(store.outcomes()) == 150
+        assert len(list(store.results())) == 150
         assert len(json.dumps([r.row for r in store.results()])) > 0

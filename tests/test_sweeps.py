@@ -20,7 +20,7 @@ from assocmem.__main__ import main
 from assocmem.engines import OtherCode, Task, compute
 from assocmem.points import REGISTERED, point_function
 from assocmem.sections import UsageError
-from assocmem.stores import Store
+from assocmem.stores import Result, Store
 from assocmem.sweep_files import read_sweep
 from assocmem.sweep_grid import grid
 from assocmem.sweep_tables import difference, export, known
@@ -141,6 +141,20 @@ def test_failures_are_kept_told_and_tried_again_on_request(folder, capsys):
     assert 'raise ArithmeticError("seven is not allowed")' in output
     assert main(["sweep", "export", file]) == 0
     assert "mine.csv: 8 rows, 1 missing" in capsys.readouterr().out
+
+
+def test_a_row_of_the_table_outweighs_a_failure_in_the_store(folder):
+    """The store may be that of an unlucky machine."""
+    file = squares(folder, 3)
+    main(["sweep", "run", file])
+    main(["sweep", "export", file])
+    (folder / "mine.sqlite").unlink()
+    sweep = read_sweep(file)
+    with Store(sweep.store, sweep.function.name) as store:
+        rows = known(sweep).rows.values()
+        store.finish(Result(**(vars(next(iter(rows))) | {"row": None, "failure": "MemoryError: \n"})))
+    assert len(known(sweep).rows) == 3
+    assert known(sweep).failures == {}
 
 
 def test_time_that_runs_out_is_no_failure(folder, capsys):

@@ -137,10 +137,6 @@ class Store:
             values = None if row is None else json.loads(row)
             yield Result(key, code, json.loads(parameters), values, failure, seconds, origins[origin])
 
-    def outcomes(self):
-        """Whether each result is a row (True) or a failure (False), by key and code."""
-        return {(k, c): bool(ok) for k, c, ok in self._ask("select key, code, row is not null from results")}
-
     def confirmed(self, code):
         """Versions of the code that were seen to give the same rows as this one, with the evidence."""
         found = self._ask("select old, evidence from confirmed where new = ?", code)
@@ -212,6 +208,7 @@ class Store:
                 ours = mine.get((result.key, result.code))
                 if ours is None or (ours.row is None and result.row is not None):
                     _insert(write, result)
+                    mine[result.key, result.code] = result
                     added += 1
                 elif result.row is not None:
                     known.append((ours, result))

@@ -82,7 +82,7 @@ def known(sweep, *stores):
             with Store(path, sweep.function.name, create=False) as store:
                 found += store.results()
                 confirmed = confirmed | store.confirmed(code)
-    found = sorted((r for r in found if r.key in place), key=lambda r: place[r.key])
+    found = sorted((r for r in found if r.key in place), key=lambda r: (place[r.key], r.row is not None))
     return Known(code, {(r.key, r.code): r for r in found}, confirmed)
 
 
