@@ -1,12 +1,15 @@
 """Shared by all tests: a deterministic hypothesis profile and a small project to run."""
 
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 import assocmem  # noqa: F401  before torch, whose threads it tells how to wait
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore interrupts
 
 settings.register_profile("assocmem", derandomize=True, deadline=None, max_examples=30)
 settings.load_profile("assocmem")

@@ -255,7 +255,7 @@ def test_a_disk_that_is_really_full(tmp_path):
     folder = tmp_path / "disk"
     folder.mkdir()
     code = textwrap.dedent(FILL).format(path=str(folder / "s.sqlite"), limit="")
-    script = f'mount -t tmpfs -o size=120k none {folder} && exec {sys.executable} -c "$CODE"'
+    script = f'mount -t tmpfs -o size=120k none {folder} && exec "$PYTHON" -c "$CODE"'
     isolated = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
     try:
         able = subprocess.run([*isolated, f"mount -t tmpfs none {folder}"], capture_output=True)
@@ -267,7 +267,11 @@ def test_a_disk_that_is_really_full(tmp_path):
     look = "\nwith Store({p!r}, 'f', create=False) as store: print(len(list(store.results())))\n"
     code += look.format(p=str(folder / "s.sqlite"))
     done = subprocess.run(
-        [*isolated, script], capture_output=True, text=True, timeout=60, env=os.environ | {"CODE": code}
+        [*isolated, script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"CODE": code, "PYTHON": sys.executable},
     )
     assert not done.stderr, done.stderr
     stored, message, after = done.stdout.split(" ", 1)[0], *done.stdout.split(" ", 1)[1].strip().split("\n")
