@@ -135,3 +135,7 @@ def forks(a: Number):
 
 def wordy_error(a: Number):
     raise ValueError("first line\nsecond line\n")
+
+
+def constant():
+    return {"c": 1}

@@ -115,7 +115,7 @@ def test_the_page_of_stored_tables_is_that_of_their_records(small_book):
     assert "Not computed yet" not in text
     assert "{doc}`A tiny section <sections/correlation_memory>`" in text
     assert "`top1_verdict` with n = 12" in text
-    assert "  - 4, " in text
+    assert "  - 4; " in text
     record = json.loads(path.with_suffix(".json").read_text())
     assert record["origins"][0]["machine"] in text
     path.write_text(path.read_text().replace("[3, 8]", "[3, 9]"))

@@ -691,6 +691,10 @@ def test_a_picture_shows_what_is_done_and_what_failed(folder):
     text = "point: top1_verdict\npoints: {n: 20, d: [6, 10], seed: {count: 4}}"
     sweep = read_sweep(sweep_file(folder, text))
     assert grid(sweep, {p.key for p in sweep.points[:3]}, set()) == ["d across, 6 to 10", " |▓ |"]
+    sweep = read_sweep(sweep_file(folder, "point: top1_verdict\npoints: {n: 20, d: 6, seed: 0}"))
+    assert grid(sweep, set(), set()) == ["n across, 20 to 20", " | |"]
+    sweep = read_sweep(sweep_file(folder, "point: sweep_points:constant\npoints: {}"))
+    assert grid(sweep, {sweep.points[0].key}, set())[1] == " |█|"
     sweep = read_sweep(sweep_file(folder, "point: top1_verdict\npoints: {n: 20, d: 6, seed: {count: 400}}"))
     (head, line) = grid(sweep, {p.key for p in sweep.points[:200]}, set())
     assert head == "seed across, 0 to 399"

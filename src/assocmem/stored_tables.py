@@ -3,6 +3,7 @@
 import yaml
 
 from assocmem.results import SECONDS, described
+from assocmem.sweeps import duration
 
 HEAD = """\
 # Stored tables
@@ -50,7 +51,8 @@ def tables_page(root, titles):
 def _entry(path):
     head, rows, record = described(path)
     seconds = [float(row[head.index(SECONDS)]) for row in rows if row[head.index(SECONDS)]]
-    time = f", {sum(seconds) / 3600:.2g} hours for the {len(seconds)} with a time" if seconds else ""
+    timed = "" if len(seconds) == len(rows) else f" for {len(seconds)} of them"
+    time = f"; {duration(sum(seconds))} of computation{timed}" if seconds else ""
     missing = f"; {record['missing']} more are asked for" if record["missing"] else ""
     facts = {
         "Rows": f"{len(rows)}{time}{missing}",
@@ -97,4 +99,5 @@ def _all(record, reading):
 def _confirmed(record):
     found = record["confirmed"].values()
     rows, most = sum(e["rows"] for e in found), max(e["difference"] for e in found)
-    return f"{rows} rows of older code against the same computed later: differences up to {most:.1e}"
+    apart = f"differences up to {most:.1e}" if most else "no difference"
+    return f"{rows} rows of older code against the same computed later: {apart}"

@@ -46,11 +46,10 @@ def _axes(sweep):
     for point in sweep.points:
         for name in point.parameters:
             values.setdefault(name, set()).add(_text(point, name))
-    sizes = {name: len(texts) for name, texts in values.items() if len(texts) > 1}
-    names = sorted(sizes, key=lambda name: (name == SEED, -sizes[name]))
-    if len(names) > 1 and names[1] == SEED:
-        names = names[:1]
-    return (*(names or list(values)), "", "")[:2] if len(names) != 1 else (names[0], "")
+    several = [name for name, texts in values.items() if len(texts) > 1]
+    several.sort(key=lambda name: (name == SEED, -len(values[name])))
+    first, *others = several or list(values) or [""]
+    return first, others[0] if others and others[0] != SEED and several else ""
 
 
 def _bins(sweep, name, most):
