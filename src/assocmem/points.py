@@ -286,12 +286,15 @@ class SectionPoint:
         import tempfile
 
         from assocmem.claims import read_checks, surprises
-        from assocmem.notebooks import run_section
+        from assocmem.notebooks import SectionFailed, run_section
 
         section = self.section
         values = resolve(section, load_profile(profile, section), settings)
         with tempfile.TemporaryDirectory(prefix="assocmem-") as folder:
-            checks = read_checks(run_section(section, values, Path(folder, "run.ipynb")).target)
+            try:
+                checks = read_checks(run_section(section, values, Path(folder, "run.ipynb")).target)
+            except SectionFailed as error:  # it names the notebook, which goes with the folder
+                raise SectionFailed(str(error).partition("; see ")[0]) from None
         row = {"checks": len(checks), "surprises": len(surprises(checks))}
         for check in checks:
             number = sum(name.split(" ")[0] == check.claim for name in row) // 2
