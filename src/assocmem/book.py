@@ -13,6 +13,7 @@ from pathlib import Path
 import yaml
 
 from assocmem.claims import ledger, ledger_page, read_checks, surprises
+from assocmem.environment import THREAD_SETTINGS
 from assocmem.limits import cores
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sections import UsageError, load_section, project_root
@@ -20,7 +21,6 @@ from assocmem.stored_tables import tables_page
 
 SECTIONS = "book/sections/"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def build_book(*, force=False):

@@ -15,13 +15,13 @@ import traceback
 from dataclasses import dataclass
 from functools import cache
 
+from assocmem.environment import THREAD_SETTINGS, environment
 from assocmem.limits import cores
 from assocmem.points import point_function
 from assocmem.results import ORIGIN, SECONDS, entry, origin
 from assocmem.sections import UsageError
 from assocmem.stores import Result
 
-THREAD_SETTINGS = "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"
 SILENT = {"DASK_LOGGING__DISTRIBUTED": "critical"}  # a worker that starts while others end complains
 DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"
 """Run by local workers: an interrupt from the terminal is for the process that started them."""
@@ -90,8 +90,7 @@ def compute(task):
     if os.getpid() != process:  # a child that the point function has left behind
         os._exit(0)
     seconds = float(f"{time.monotonic() - started:.3g}")
-    origin = _origin(context.get("device", "cpu"), time.strftime("%F")) | {"code": task.code}
-    return Result(task.key, task.code, task.parameters, row, failure, seconds, origin)
+    return _result(task, row, failure, seconds, context.get("device", "cpu"))
 
 
 def plain(row, parameters=()):
@@ -129,6 +128,12 @@ def _entry(name, value, taken):
             f"column {name!r} = {value!r}: must be a number, or a word that does not look like one"
         )
     return value
+
+
+def _result(task, row, failure, seconds, device):
+    """A result with its origin."""
+    place = _origin(device, time.strftime("%F")) | {"code": task.code}
+    return Result(task.key, task.code, task.parameters, row, failure, seconds, place)
 
 
 @cache
@@ -192,7 +197,7 @@ def local_cluster(workers, threads=None):
     with _quiet():
         patience = {"distributed.scheduler.allowed-failures": 1}
         spawning = {"distributed.nanny.pre-spawn-environ": settings}
-        with dask.config.set(patience | spawning), _environment(settings):
+        with dask.config.set(patience | spawning), environment(settings):  # Dask lets ours win
             cluster = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,  # points at a time; the threads above are those of one point
@@ -339,28 +344,12 @@ def _outcome(future, task):
         line = " ".join(f"{type(error).__name__}: {error}".split())
         raise UsageError(f"a worker cannot compute points: {line}")
     failure = "KilledWorker: every process that was given this point died (out of memory, or killed)\n"
-    origin = _origin("cpu", time.strftime("%F")) | {"code": task.code}
-    return Result(task.key, task.code, task.parameters, None, failure, None, origin)
+    return _result(task, None, failure, None, "cpu")
 
 
 def _require_running(client):
     if client.status != "running":
         raise EngineLost(LOST)
-
-
-@contextlib.contextmanager
-def _environment(settings):
-    """Variables that processes started meanwhile find; Dask lets those of its parent win over its own."""
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 @contextlib.contextmanager

@@ -20,8 +20,10 @@ from pathlib import Path
 
 import nbformat
 
+from assocmem.environment import environment
 from assocmem.limits import memory_shortage
 from assocmem.progress import TERMINAL, terminal_path
+from assocmem.results import write_whole
 from assocmem.sections import UsageError, project_root
 from assocmem.sources import reachable_modules, syntax_tree
 
@@ -208,7 +210,7 @@ def _execute(section, values):
         notebook.metadata["kernelspec"] = KERNEL
         nbformat.write(notebook, source)
         failure = ""
-        with _environment(folder):
+        with _kernel_environment(folder):
             try:
                 _papermill(source, output, changed, folder)
             except PapermillExecutionError as error:
@@ -231,42 +233,34 @@ def _papermill(source, output, parameters, folder):
         )
 
 
-class _environment:
+@contextlib.contextmanager
+def _kernel_environment(folder):
     """Environment of the kernel: its own settings, no other kernels, no terminal but the runner's.
 
     Standard error is closed meanwhile, since a kernel that is interrupted or dies writes there what the
     runner says in one line.
     """
-
-    def __init__(self, folder):
-        config = Path(folder, "ipython", "profile_default", "ipython_kernel_config.py")
-        config.parent.mkdir(parents=True)
-        config.write_text("c.IPKernelApp.log_level = 50\n", encoding="utf-8")
-        self.settings = KERNEL_ENVIRONMENT | {
-            "IPYTHONDIR": str(Path(folder, "ipython")),
-            "JUPYTER_RUNTIME_DIR": str(Path(folder, "runtime")),
-            "JUPYTER_PATH": "",
-            "JUPYTER_PREFER_ENV_PATH": "1",
-            TERMINAL: os.environ.get(TERMINAL) or terminal_path(),
-        }
-
-    def __enter__(self):
-        self.saved = {name: os.environ.get(name) for name in self.settings}
-        os.environ.update(self.settings)
+    config = Path(folder, "ipython", "profile_default", "ipython_kernel_config.py")
+    config.parent.mkdir(parents=True)
+    config.write_text("c.IPKernelApp.log_level = 50\n", encoding="utf-8")
+    settings = KERNEL_ENVIRONMENT | {
+        "IPYTHONDIR": str(Path(folder, "ipython")),
+        "JUPYTER_RUNTIME_DIR": str(Path(folder, "runtime")),
+        "JUPYTER_PATH": "",
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        TERMINAL: os.environ.get(TERMINAL) or terminal_path(),
+    }
+    with environment(settings):
         sys.stderr.flush()
-        self.stderr = os.dup(2)
+        stderr = os.dup(2)
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 2)
         os.close(nowhere)
-
-    def __exit__(self, *_):
-        os.dup2(self.stderr, 2)
-        os.close(self.stderr)
-        for name, value in self.saved.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        try:
+            yield
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
 
 
 # --- a notebook that is the same every time -------------------------------------------------------
@@ -308,10 +302,5 @@ def _replaced(value, names):
 
 
 def _write(notebook, target):
-    """Write a notebook in one step: the target is the old file or the new one, never part of it."""
-    partial = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        nbformat.write(notebook, partial)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
+    """Write a notebook in one step."""
+    write_whole(target, nbformat.writes(notebook) + "\n")

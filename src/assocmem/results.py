@@ -121,8 +121,18 @@ def write_table(path, columns, rows, record):
     writer.writerows(rows)
     shape = {"columns": columns, "rows": len(rows), "sha256": _digest(text.getvalue())}
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, text.getvalue())
-    _write(path.with_suffix(".json"), json.dumps(record | shape, indent=1) + "\n")
+    write_whole(path, text.getvalue())
+    write_whole(path.with_suffix(".json"), json.dumps(record | shape, indent=1) + "\n")
+
+
+def write_whole(path, text):
+    """Write a file in one step: it is the old one or the new one, never part of it."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def origin(device="cpu"):
@@ -171,15 +181,6 @@ def _array(values):
 
 def _digest(text):
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
-
-
-def _write(path, text):
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _commit():

@@ -131,9 +131,5 @@ def _imports(text):
 
 
 def _imported_modules(text):
-    for node in ast.walk(syntax_tree(text)):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("assocmem"):
-            tail = node.module.removeprefix("assocmem").removeprefix(".")
-            yield from [tail.split(".")[0]] if tail else [alias.name for alias in node.names]
-        elif isinstance(node, ast.Import):
-            yield from (a.name.split(".")[1] for a in node.names if a.name.startswith("assocmem."))
+    """Modules of this package that a piece of Python may import."""
+    return {name.split(".")[1] for name in _imports(text) if name.startswith("assocmem.")}

@@ -66,7 +66,7 @@ def run(sweep, engine=in_process, *, store=None, most=math.inf, retry=False, sha
     took = duration(time.monotonic() - started)
     say(f"{sweep.path.stem}: {supply.count} points in {took}; {_words(sweep, after)}")
     for result in list(after.failures.values())[:MOST_TOLD]:
-        say(f"failed: {_short(result.parameters)}: {result.failure.splitlines()[0]}")
+        say(_failed(result))
     if len(after.failures) > MOST_TOLD:
         say(f"and {len(after.failures) - MOST_TOLD} more failed")
     if after.failures:
@@ -125,8 +125,8 @@ class _Supply:
         """Claim the next points, for about a second of work: a claim costs as much as a short point."""
         if not self.left:  # those in other hands, which may be free by now
             self.left, self.others, self.asked = self.others, [], time.monotonic()
-        each = (time.monotonic() - self.started) / self.count if self.count else 1.0
-        chunk = [self.left.pop() for _ in range(min(len(self.left), MOST_HELD, max(1, int(1 / each))))]
+        size = int(1 / self._each()) if self.count else 1
+        chunk = [self.left.pop() for _ in range(min(len(self.left), MOST_HELD, max(1, size)))]
         mine, theirs = self.store.claim([point.key for point in chunk], self.code, again=self.retry)
         self.held = [point for point in reversed(chunk) if point.key in mine]
         self.others += [point for point in chunk if point.key in theirs]
@@ -147,11 +147,15 @@ class _Supply:
         if self.keeps:
             _state(self.store.path, result.key, result.code).unlink(missing_ok=True)
 
+    def _each(self):
+        """Seconds that a point has taken so far."""
+        return (time.monotonic() - self.started) / self.count
+
     def progress(self):
         """How far it is, in words."""
         text = f"{self.sweep.path.stem}: {self.count} of {self.total} points"
         if self.count:
-            each = (time.monotonic() - self.started) / self.count
+            each = self._each()
             text += f", {60 / each:.3g} a minute, about {duration((self.total - self.count) * each)} left"
         text += f", {self.failed} failed" if self.failed else ""
         return text + (f", {len(self.others)} in other hands" if self.others else "")
@@ -314,7 +318,7 @@ def _again(sweep, code, result, say):
     """Difference between a row and the same computed by the code here."""
     found = compute(Task(sweep.function.name, code, result.key, result.parameters))
     if found.failure:
-        say(f"failed: {_short(result.parameters)}: {found.failure.splitlines()[0]}")
+        say(_failed(found))
         return math.inf
     return difference(result.row, found.row)
 
@@ -338,6 +342,11 @@ def duration(seconds):
     if seconds < 100:
         return f"{seconds:.3g} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def _failed(result):
+    """What failed, and why, in one line."""
+    return f"failed: {_short(result.parameters)}: {result.failure.splitlines()[0]}"
 
 
 def _short(parameters):
