@@ -130,6 +130,26 @@ def query_failure(n, d, *, seed=0, log2_points=12, replicates=4):
     return _query_failure(n, d, seed, log2_points, replicates)
 
 
+def query_failure_at_ratio(n, ratio):
+    """As `query_failure` at ``d^2 = ratio n log n``, a dimension that need not be an integer.
+
+    Parameters
+    ----------
+    n : int
+        At least 3.
+    ratio : float
+        Positive, and so large that d is above 1.
+
+    Returns
+    -------
+    Estimate
+    """
+    require_integer("n", n, 3)
+    lowest = 1 / (n * math.log(n))
+    require(lowest < ratio < math.inf, "ratio", ratio, f"a finite number > {lowest:.3g}, where d = 1")
+    return _query_failure(n, math.sqrt(ratio * n * math.log(n)), 0, 11, 4)
+
+
 def _query_failure(n, d, seed, log2_points, replicates):
     """As `query_failure`, where d may be any real number above 1."""
     shift = _shift_to_failure(n, d)

@@ -26,6 +26,7 @@ from assocmem.sections import (
 from assocmem.sources import fingerprint, function_source, neighbours
 
 Count = Annotated[int, "number of pairs; [2, 100000000]"]
+AnyCount = Annotated[int, "number of pairs; [3, 1000000000000]"]
 Dimension = Annotated[int, "dimension; [2, 1000000]"]
 Seed = Annotated[int, "seed of the instance; [0, 9007199254740991]"]
 Load = Annotated[float, "pairs over d^2; (0, inf)"]
@@ -183,10 +184,31 @@ def repair_prediction(
     return {"ratio": float(f"{found.ratio:.6g}"), "share": share, "gamma": float(f"{found.gamma:.5g}")}
 
 
+def pooled(n: AnyCount, k: Annotated[int, "competitors to beat on average; [1, 1000000000000]"]):
+    """Mean, variance and third central moment of the number of competitors pooled with a signal."""
+    from assocmem.kinematics import pooled_moments
+    from assocmem.tail_cone import face_moments
+
+    mean, variance = pooled_moments(n, k)
+    digits = ".12g" if k == 1 else ".6g"  # as many as are known: quadrature, or simulation
+    moments = {"mean": format(mean, digits), "variance": format(variance, digits)}
+    moments["third"] = format(face_moments(n, k)[2] if k < n - 1 else 0.0, ".4g")
+    return {name: float(value) for name, value in moments.items()}
+
+
+def outer_product_failure(n: AnyCount, ratio: Annotated[float, "d^2 / (n log n); (0, 1000]"]):
+    """Logarithm of the probability that the sum of outer products does not retrieve one given key."""
+    import math
+
+    from assocmem.correlation import query_failure_at_ratio
+
+    return {"log_failure": float(f"{math.log(query_failure_at_ratio(n, ratio).value):.6g}")}
+
+
 REGISTERED = (
     *(top1_verdict, tail_verdict, last_retrievable, structure),
     *(top1_memory, tail_memory, tail_profile, tail_boundary),
-    *(removal, dimension, repair_prediction),
+    *(removal, dimension, repair_prediction, pooled, outer_product_failure),
 )
 
 
