@@ -23,14 +23,14 @@ bench: $(READY)           ## measure fits and verdicts against their peers (an h
 	@$(BIN)/python benchmarks/verdicts.py
 	@$(BIN)/python benchmarks/page.py
 
-overview: $(READY)        ## redraw the figure of the opening page and the README
-	@$(BIN)/python -m assocmem.overview book/figures/overview.png
+overview: $(READY)        ## redraw the figures of the opening page and the README
+	@$(BIN)/python -m assocmem.overview book/figures
 
 lock: $(READY)            ## write constraints.txt from what is installed
 	@$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
 
 clean:                    ## forget all results and the environment
-	rm -rf $(VENV) _build book/sections book/_extra book/ledger.md book/tables.md
+	rm -rf $(VENV) _build book/sections book/_extra book/ledger.md book/tables.md book/_static_src/explorer/tables.js
 
 # The last step makes the link to the sources relative: Python cannot read an accented one in the C locale.
 $(READY): requirements.txt constraints.txt pyproject.toml

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from assocmem.overview import overview
+from assocmem.overview import overview, task
 from assocmem.plotting import Table, proportion_interval
 from assocmem.sections import project_root
 
@@ -37,9 +37,10 @@ def test_wilson_interval_is_the_closed_form():
     assert high[1] == pytest.approx(z**2 / (m + z**2))
 
 
-def test_the_kept_overview_is_what_the_code_draws(tmp_path):
-    drawn = tmp_path / "overview.png"
-    overview().savefig(drawn, dpi=160)
-    kept, now = imread(project_root() / "book" / "figures" / "overview.png"), imread(drawn)
+@pytest.mark.parametrize("draw", [task, overview])
+def test_the_kept_figures_are_what_the_code_draws(tmp_path, draw):
+    name = f"{draw.__name__}.png"
+    draw().savefig(tmp_path / name, dpi=160)
+    kept, now = imread(project_root() / "book" / "figures" / name), imread(tmp_path / name)
     assert kept.shape == now.shape
     assert np.mean(np.abs(kept - now)) < 0.01

@@ -14,12 +14,14 @@ import yaml
 
 from assocmem.claims import ledger, ledger_page, read_checks, surprises
 from assocmem.environment import THREAD_SETTINGS
+from assocmem.explorer import write_script
 from assocmem.limits import cores
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sections import UsageError, load_section, project_root
 from assocmem.stored_tables import tables_page
 
 SECTIONS = "book/sections/"
+EXPLORER_TABLES = "book/_static_src/explorer/tables.js"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -48,6 +50,7 @@ def build_book(*, force=False):
         return _fail(problems)
     try:
         write_tables_page(names, root)
+        write_script(root / EXPLORER_TABLES)
     except ValueError as error:
         return _fail([f"stored tables: {error}"])
     problems = render(root, pages)

@@ -1,13 +1,34 @@
-"""The figure on the opening page: what is known about both capacities."""
+"""The figures on the opening page: what is asked of a memory, and what is known about both capacities."""
 
 import math
 import sys
+from pathlib import Path
 
 import numpy as np
+from matplotlib.patches import Rectangle
 
-from assocmem.correlation import exact_half_success_ratio
+from assocmem.correlation import correlation_memory, exact_half_success_ratio
+from assocmem.model import gaussian_pairs, retrieval_margins, scores, tail_count
 from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, panels, use_style
 from assocmem.ridgeless import critical_load
+
+SMALL = {"n": 14, "d": 10, "seed": 3}  # the memory shown entry by entry
+COLUMN = {"n": 400, "d": 26, "seed": 1}  # the memory of which one column is shown
+TAIL = 0.15
+
+
+def task():
+    """Draw the scores of a small memory (left) and one column of a larger one (right).
+
+    Returns
+    -------
+    Figure
+    """
+    use_style()
+    figure, (left, right) = panels(2, height=3.3, width=8.6, width_ratios=[1, 1.25])
+    _score_matrix(left)
+    _score_column(right)
+    return figure
 
 
 def overview():
@@ -58,5 +79,48 @@ def _tail_average(ax):
     ax.grid(visible=False)
 
 
+def _score_matrix(ax):
+    pairs = gaussian_pairs(**SMALL)
+    W = correlation_memory(pairs)
+    S, margins = scores(pairs, W).numpy(), retrieval_margins(pairs, W).numpy()
+    reach = np.abs(S).max()
+    ax.imshow(S, cmap="RdBu_r", vmin=-reach, vmax=reach)
+    for i, margin in enumerate(margins):
+        rival = int(np.argmax(np.where(np.arange(pairs.n) == i, -np.inf, S[:, i])))
+        for j, colour in ((i, "black"), *([(rival, ORANGE)] if margin < 0 else [])):
+            ax.add_patch(Rectangle((i - 0.5, j - 0.5), 1, 1, fill=False, ec=colour, lw=1.6))
+    ax.set(xlabel="key $v_i$", ylabel="target $u_j$", xticks=[], yticks=[])
+    ax.set_title("a. Scores $s_{ji} = u_j^\\top W v_i$")
+    ax.grid(visible=False)
+
+
+def _score_column(ax):
+    pairs = gaussian_pairs(**COLUMN)
+    S = scores(pairs, correlation_memory(pairs)).numpy()
+    k = tail_count(TAIL, pairs.n - 1)
+    i = _telling_column(S, k)
+    rivals = np.sort(np.delete(S[:, i], i))
+    edges = rivals[-k] + 0.08 * np.arange(-40, 41)  # the tail begins at an edge
+    heights = ax.hist(rivals[:-k], bins=edges, color=GREY, alpha=0.5)[0]
+    ax.hist(rivals[-k:], bins=edges, color=ORANGE, alpha=0.6)
+    top, signal, average = 1.2 * heights.max(), S[i, i], rivals[-k:].mean()
+    ax.axvline(signal, color=BLUE, lw=2)
+    ax.axvline(average, color=ORANGE, ls="--", lw=2)
+    ax.text(signal + 0.04, 0.9 * top, "signal $s_{ii}$", color=BLUE)
+    ax.text(average - 0.04, 0.9 * top, "average of\nthe top 15%", color=ORANGE, ha="right", va="center")
+    ax.set(xlim=(rivals[0] - 0.1, rivals[-1] + 0.45))
+    ax.set(xlabel="score of a target for one key", ylabel="competitors", ylim=(0, top))
+    ax.set_title("b. Not first, but above a tail average")
+    ax.grid(visible=False)
+
+
+def _telling_column(S, k):
+    """A column whose signal lies midway between the average of its top k competitors and the best of them."""
+    rivals = np.sort(np.where(np.eye(len(S), dtype=bool), -np.inf, S), axis=0)
+    best, average = rivals[-1], rivals[-k:].mean(axis=0)
+    return int(np.argmin(np.abs(np.diag(S) - 0.5 * (best + average))))
+
+
 if __name__ == "__main__":
-    overview().savefig(sys.argv[1], dpi=160)
+    for name, draw in (("task", task), ("overview", overview)):
+        draw().savefig(Path(sys.argv[1], f"{name}.png"), dpi=160)

@@ -46,8 +46,7 @@ def stored_choice(digits, name):
     """
     table = _choices()
     rows = np.isclose(table["digits"], 10 * digits, rtol=0, atol=1e-6) & (table["kind"] == KINDS[name])
-    stored = sorted({x / 10 for x in table["digits"]})
-    require(rows.any(), "digits", digits, "one of " + ", ".join(f"{x:g}" for x in stored))
+    require(rows.any(), "digits", digits, "one of " + ", ".join(f"{x:g}" for x in stored_digits()))
     ratio, share, gamma = (float(table[column][rows][0]) for column in ("ratio", "share", "gamma"))
     return repair_theory.BestRepair(ratio, None if math.isnan(share) else share, gamma)
 
@@ -96,13 +95,32 @@ def half_ratios():
     digits : ndarray
     curves : dict of str to ndarray
     """
-    digits = np.unique(_choices()["digits"]) / 10
-    logs = digits * math.log(10)
-    curves = {name: np.array([stored_choice(x, name).ratio for x in digits]) for name in KINDS}
-    curves[PLAIN] = np.array([_plain_half(x) for x in digits])
-    curves[EQUAL] = np.array([repair_theory.equalised_half_ratio(x) for x in logs])
-    curves[CLIPPED] = np.array([repair_theory.clipped_half_ratio(x) for x in logs])
-    return digits, curves
+    digits = np.array(stored_digits())
+    names = (*KINDS, PLAIN, EQUAL, CLIPPED)
+    return digits, {name: np.array([half_ratio(x, name) for x in digits]) for name in names}
+
+
+def stored_digits():
+    """Digits of the numbers of pairs for which best repairs are stored, ascending."""
+    return (np.unique(_choices()["digits"]) / 10).tolist()
+
+
+def half_ratio(digits, name):
+    """Ratio ``d^2 / (n log n)`` at which a construction succeeds half of the time.
+
+    Parameters
+    ----------
+    digits : float
+        As in `stored_choice`.
+    name : str
+        One of `KINDS`, or `PLAIN`, `EQUAL`, `CLIPPED`.
+    """
+    if name in KINDS:
+        return stored_choice(digits, name).ratio
+    if name == PLAIN:
+        return _plain_half(digits)
+    half = {EQUAL: repair_theory.equalised_half_ratio, CLIPPED: repair_theory.clipped_half_ratio}[name]
+    return half(digits * math.log(10))
 
 
 def _plain_half(digits):

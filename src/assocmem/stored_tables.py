@@ -37,10 +37,11 @@ def tables_page(root, titles):
         If a table is not what its record describes, or stale.
     """
     parts = [HEAD]
-    for section, title in titles.items():
-        tables = sorted((root / "data" / section).glob("*.csv"))
+    pages = {name: f"{{doc}}`{title} <sections/{name}>`" for name, title in titles.items()}
+    for folder, heading in (pages | {"explorer": "{doc}`The explorers <explore_capacity>`"}).items():
+        tables = sorted((root / "data" / folder).glob("*.csv"))
         if tables:
-            parts += [f"## {{doc}}`{title} <sections/{section}>`\n", *map(_entry, tables)]
+            parts += [f"## {heading}\n", *map(_entry, tables)]
     waiting = sorted(p for p in (root / "data").glob("*/*.yml") if not p.with_suffix(".csv").exists())
     if waiting:
         parts.append("## Not computed yet\n")

@@ -1,0 +1,119 @@
+// A ridge that goes to zero: the trained memory at any ridge, and the limit that it walks into.
+
+(function (scope) {
+  "use strict";
+  const { theory, widgets } = scope;
+  const host = document.getElementById("ridge-explorer");
+  if (!host) return;
+  const { element, say, percent, curve } = widgets;
+  const RIDGES = [1e-12, 10], POINTS = 53;
+
+  const controls = widgets.settings(host, {
+    ridge: { label: "ridge λ", value: 1e-2, low: RIDGES[0], high: RIDGES[1], log: true },
+    load: { label: "load n/d²", value: 0.28, low: 0.01, high: 3 },
+    r: { label: "tail fraction r", value: 0.15, low: 0.002, high: 0.998 },
+    beta: { label: "sharpness β", value: 3, low: 0.1, high: 100, log: true },
+  }, widgets.soon(update));
+  const answer = element("p", { class: "am-answer", role: "status" });
+  const charts = element("div", { class: "am-charts" });
+  host.append(answer, charts);
+  const norms = widgets.chart(charts, { id: "ridge-norm", title: "Norm scale", xLabel: "ridge λ (large on the left)", yLabel: "ν", xLog: true });
+  const losses = widgets.chart(charts, { id: "ridge-loss", title: "Loss", xLabel: "ridge λ (large on the left)", yLabel: "mean loss", xLog: true, yLog: true });
+  const scores = widgets.chart(charts, { id: "ridge-scores", title: "Scores of one key, over ν", xLabel: "score / ν", yLabel: "density" });
+  const ranks = widgets.chart(charts, { id: "ridge-percentiles", title: "Share of competitors below the signal", xLabel: "percentile w", yLabel: "share of keys up to w" });
+  const table = widgets.readings(host, "At this ridge, and in the limit");
+
+  // The whole walk, for one load, tail and sharpness. It takes half a second: a piece at a time.
+  let path = { key: "", points: [], limit: null };
+  const ridges = Array.from({ length: POINTS }, (_, i) => RIDGES[1] * (RIDGES[0] / RIDGES[1]) ** (i / (POINTS - 1)));
+
+  function follow({ load, r, beta }) {
+    const key = `${load} ${r} ${beta}`;
+    if (path.key === key) return;
+    const below = load < theory.criticalLoad(r), at = Math.abs(load / theory.criticalLoad(r) - 1) < 1e-9;
+    path = { key, points: [], below, limit: at ? null : below ? theory.satLaws(load, r) : theory.solveScalar(load, r, beta, 0) };
+    host.dataset.walk = "on its way";
+    const mine = path;
+    (function piece() {
+      if (path !== mine) return;
+      const until = performance.now() + 12;
+      while (mine.points.length < POINTS && performance.now() < until) mine.points.push(theory.solveScalar(load, r, beta, ridges[mine.points.length]));
+      if (mine.points.length < POINTS) return void setTimeout(piece, 0);
+      host.dataset.walk = "done";
+      show();
+    })();
+  }
+
+  let here = null;
+  function update() {
+    const { load, r, beta, ridge } = controls.values;
+    here = theory.solveScalar(load, r, beta, ridge);
+    follow(controls.values);
+    show();
+  }
+
+  function show() {
+    const { load, r, ridge } = controls.values, { points, below, limit } = path;
+    const critical = theory.criticalLoad(r), { nu, chi, c, loss } = here;
+    const lost = here.margin.cdf(0), middle = here.percentile.quantile(0.5);
+    host.dataset.phase = limit === null ? "critical" : below ? "below" : "above";
+
+    const span = [RIDGES[1], RIDGES[0]], largest = Math.max(nu, ...points.map((p) => p.nu), below || !limit ? 0 : limit.nu);
+    const end = below || !limit ? [] : [{ across: limit.nu, class: "am-orange am-dashed", name: "limit" }];
+    norms.draw({
+      x: span, y: [0, 1.1 * largest],
+      marks: [...end, { line: points.map((p) => [p.ridge, p.nu]), class: "am-blue", name: "along the ridge" }, { dots: [[ridge, nu]], class: "am-pink", big: true, name: "here" }],
+      text: below ? "The norm grows like the logarithm of one over the ridge." : limit ? `The norm tends to ${say(limit.nu)}.` : "",
+    });
+    const lowest = Math.min(loss, ...points.map((p) => p.loss)), highest = Math.max(loss, ...points.map((p) => p.loss));
+    const room = (value) => 10 ** Math.floor(Math.log10(value));
+    losses.draw({
+      x: span, y: [room(0.9 * lowest), 10 * room(highest)],
+      marks: [...(below || !limit ? [] : [{ across: limit.loss, class: "am-orange am-dashed", name: "limit" }]),
+        { line: points.map((p) => [p.ridge, p.loss]), class: "am-blue", name: "along the ridge" }, { dots: [[ridge, loss]], class: "am-pink", big: true, name: "here" }],
+      text: below ? "The loss vanishes with the ridge." : limit ? `The loss tends to ${say(limit.loss)}.` : "",
+    });
+
+    const left = -4, right = limit && below ? Math.max(5, limit.rho + 2) : 5;
+    const signal = curve((x) => nu * here.signal.pdf(nu * x), left, right, 600);
+    const top = Math.min(3, Math.max(0.5, 1.08 * Math.max(...signal.map((p) => p[1]))));
+    const goal = !limit ? [] : below
+      ? [{ line: curve(limit.signal.pdf, limit.rho + 1e-9, right), class: "am-orange am-dashed", name: "limit of the signals" }, { stem: [limit.rho, Math.min(limit.edge, top)], class: "am-orange" }]
+      : [{ line: curve((x) => limit.nu * limit.signal.pdf(limit.nu * x), left, right, 400), class: "am-orange am-dashed", name: "limit of the signals" }];
+    scores.draw({
+      x: [left, right], y: [0, top],
+      marks: [{ line: curve(theory.density, left, right), class: "am-grey", name: "competitors" }, ...goal, { line: signal, class: "am-blue", name: "signals" }],
+      text: `Half of the signals lie below ${say(here.signal.quantile(0.5) / nu)}.`,
+    });
+    const aim = !limit ? [] : below
+      ? [{ line: [[0, 0], [limit.edge, 0], [limit.edge, limit.edge], [1, 1]], class: "am-orange am-dashed", name: "limit" }]
+      : [{ line: curve(limit.percentile.cdf, 0, 1), class: "am-orange am-dashed", name: "limit" }];
+    ranks.draw({
+      x: [0, 1], y: [0, 1],
+      marks: [...aim, { line: curve(here.percentile.cdf, 0, 1), class: "am-blue", name: "keys" }],
+      text: `Half of the keys have a percentile of at most ${say(middle)}.`,
+    });
+
+    answer.textContent = limit === null
+      ? "Exactly at the critical load the norm diverges and the loss vanishes, slower than on either side: move a little."
+      : below
+        ? `Load ${say(load)} is below the critical ${say(critical)}: as the ridge goes to zero the loss vanishes, the norm grows without bound, and the signals over ν pile up at ${say(limit.rho)}. ` +
+          `At λ = ${say(ridge)} the loss is ${say(loss)}, and ${percent(lost)} of the keys still fail.`
+        : `Load ${say(load)} is above the critical ${say(critical)}: the norm tends to ${say(limit.nu)} and the loss to ${say(limit.loss)}. ` +
+          `At λ = ${say(ridge)} they are ${say(nu)} and ${say(loss)}, and ${percent(lost)} of the keys fail.`;
+    const both = (x, end) => `${say(x, 6)}${limit ? ` → ${end}` : ""}`;
+    const far = limit && !below;
+    table([
+      ["critical load α_c(r)", say(critical, 6), critical],
+      ["norm scale ν", both(nu, far ? say(limit.nu, 6) : "∞"), nu],
+      ["susceptibility χ", both(chi, far ? say(limit.chi, 6) : "∞"), chi],
+      ["tail average of the competitors, c / ν", both(c / nu, far ? say(limit.c / limit.nu, 6) : say(theory.tailMean(r), 6)), c / nu],
+      ["loss", both(loss, far ? say(limit.loss, 6) : "0"), loss],
+      ["share of keys with a negative margin", `${percent(lost)}${limit ? ` → ${percent(far ? limit.margin.cdf(0) : 0)}` : ""}`, lost],
+      ["median percentile", both(middle, limit ? say(limit.percentile.quantile(0.5), 6) : ""), middle],
+      ["error of the two equations", say(here.residual, 2), here.residual],
+    ]);
+  }
+
+  update();
+})(globalThis.assocmem);

@@ -1,0 +1,216 @@
+// What the explorer pages are made of: labelled numbers with sliders, charts, and tables of readings.
+
+(function (scope) {
+  "use strict";
+
+  const SVG = "http://www.w3.org/2000/svg";
+
+  function element(name, attributes = {}, ...children) {
+    const node = name.startsWith("svg:") ? document.createElementNS(SVG, name.slice(4)) : document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) if (value !== undefined && value !== false) node.setAttribute(key, value);
+    node.append(...children);
+    return node;
+  }
+
+  // A number in a few digits, as a reader would write it.
+  function say(x, digits = 4) {
+    if (!Number.isFinite(x)) return Number.isNaN(x) ? "–" : x > 0 ? "∞" : "−∞";
+    if (x === 0) return "0";
+    const size = Math.abs(x);
+    if (size >= 1e6 || size < 1e-3) {
+      const [digit, power] = x.toExponential(digits - 1).split("e");
+      const mantissa = String(Number(digit));
+      const raised = String(Number(power)).replace(/./g, (c) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[c] || "⁻");
+      return `${mantissa === "1" ? "" : mantissa === "-1" ? "−" : `${mantissa} · `}10${raised}`.replace("-", "−");
+    }
+    const text = Number(x.toPrecision(digits)).toString().replace("-", "−");
+    return size >= 1e4 ? text.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f") : text;
+  }
+
+  // Words with subscripts: α_c becomes α with a small c.
+  const rich = (words) => words.split(/_(\w)/).map((part, i) => (i % 2 ? element("sub", {}, part) : part));
+
+  const percent = (p) => (p > 0.9995 && p < 1 ? "more than 99.9%" : p > 0 && p < 0.0005 ? "less than 0.1%" : `${say(100 * p, 3)}%`);
+
+  // --- numbers with sliders --------------------------------------------------------------------------------
+
+  // The settings of a page: one row each of a name, a number and a slider; kept in the address after "#".
+  // A setting is {label, value, low, high, log, integer, hint}; `changed` is told all values whenever
+  // one changes. A number that is out of range is refused in words, and the last good one stays in force.
+  function settings(host, specs, changed) {
+    const values = {}, rows = {};
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const form = element("form", { class: "am-settings", "aria-label": "Settings" });
+    form.addEventListener("submit", (event) => event.preventDefault());
+
+    const remember = () => {
+      const text = Object.entries(values).map(([name, x]) => `${name}=${Number(x.toPrecision(12))}`).join("&");
+      history.replaceState(history.state, "", `#${text}`);
+    };
+    const fits = (spec, x) => Number.isFinite(x) && x >= spec.low && x <= spec.high && (!spec.integer || Number.isInteger(x));
+    const rounded = (spec, x) => {
+      const near = spec.integer ? Math.round(x) : Number(x.toPrecision(4));
+      return Math.min(spec.high, Math.max(spec.low, near));
+    };
+
+    function set(name, x, from) {
+      const { spec, number, slider, trouble } = rows[name];
+      const ok = fits(spec, x);
+      trouble.textContent = ok ? "" : `${spec.label}: ${spec.integer ? "an integer" : "a number"} from ${say(spec.low)} to ${say(spec.high)}`;
+      number.setAttribute("aria-invalid", String(!ok));
+      if (!ok) return;
+      values[name] = x;
+      if (from !== number) number.value = Number(x.toPrecision(12));
+      if (from !== slider) slider.value = spec.log ? Math.log10(x) : x;
+      slider.setAttribute("aria-valuetext", say(x));
+    }
+
+    for (const [name, spec] of Object.entries(specs)) {
+      const id = `set-${name}`;
+      const number = element("input", { id, type: "number", min: spec.low, max: spec.high, step: spec.integer ? 1 : "any", "aria-describedby": `${id}-note`, inputmode: "decimal" });
+      const ends = spec.log ? [Math.log10(spec.low), Math.log10(spec.high)] : [spec.low, spec.high];
+      const slider = element("input", { id: `${id}-slider`, type: "range", min: ends[0], max: ends[1], step: (ends[1] - ends[0]) / 1000, "aria-label": `${spec.label}, slider` });
+      const trouble = element("span", { class: "am-trouble", id: `${id}-note`, role: "status" });
+      rows[name] = { spec, number, slider, trouble };
+      const start = asked.has(name) ? Number(asked.get(name)) : spec.value;
+      values[name] = spec.value;
+      number.addEventListener("input", () => (set(name, number.value === "" ? NaN : Number(number.value), number), remember(), changed(values, name)));
+      slider.addEventListener("input", () => (set(name, rounded(spec, spec.log ? 10 ** Number(slider.value) : Number(slider.value)), slider), remember(), changed(values, name)));
+      form.append(element("div", { class: "am-setting" }, element("label", { for: id }, spec.label), number, slider, trouble));
+      set(name, fits(spec, start) ? start : spec.value);
+    }
+    host.append(form);
+    return {
+      values,
+      set(changes) {
+        for (const [name, x] of Object.entries(changes)) set(name, rounded(specs[name], x));
+        remember();
+        changed(values);
+      },
+    };
+  }
+
+  // --- readings --------------------------------------------------------------------------------------------
+
+  // A table of what is computed: rows of [name, words, number behind the words].
+  function readings(host, caption) {
+    const body = element("tbody");
+    host.append(element("table", { class: "am-readings" }, element("caption", {}, caption), body));
+    return (rows) =>
+      body.replaceChildren(...rows.map(([name, words, value]) => element("tr", {},
+        element("th", { scope: "row" }, ...rich(name)), element("td", value === undefined ? {} : { "data-value": String(value) }, words))));
+  }
+
+  // --- charts ----------------------------------------------------------------------------------------------
+
+  function ticks(low, high, log, count) {
+    if (log) {
+      [low, high] = [Math.min(low, high), Math.max(low, high)];
+      const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);
+      const every = Math.max(1, Math.ceil((last - first + 1) / count));
+      return Array.from({ length: last - first + 1 }, (_, i) => first + i).filter((i) => i % every === 0).map((i) => 10 ** i);
+    }
+    const rough = (high - low) / count, unit = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((m) => m * unit).find((s) => s >= rough * 0.999);
+    const marks = [];
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) marks.push(Number((i * step).toPrecision(12)));
+    return marks;
+  }
+
+  // A chart that draws itself as wide as its place. `draw({x, y, marks, text})` takes the two ranges, the
+  // marks and a description for those who do not see it. A mark is one of
+  //   {line: [[x, y], ...]}, {area: [[x, y], ...]}, {stem: [x, y]}, {dots: [[x, y, low, high], ...]},
+  //   {across: y}, {down: x}, {label: [x, y, words]}
+  // with a class for its colour, and a name where it belongs into the legend.
+  function chart(host, { title, xLabel, yLabel, xLog = false, yLog = false, height = 260, id }) {
+    const svg = element("svg:svg", { role: "img", class: "am-chart", id });
+    const legend = element("ul", { class: "am-legend" });
+    const figure = element("figure", { class: "am-figure" }, element("figcaption", {}, title), svg, legend);
+    host.append(figure);
+    let last = null, frame = null;
+
+    function draw(content) {
+      last = content;
+      const W = Math.max(220, figure.clientWidth || 460), H = height;
+      const box = { left: 52, right: 12, top: 10, bottom: 40 };
+      const scale = (range, log, from, to) => {
+        const f = log ? Math.log10 : (v) => v;
+        const [a, b] = range.map(f);
+        const forth = (v) => from + ((f(v) - a) / (b - a)) * (to - from);
+        forth.back = (p) => { const v = a + ((p - from) / (to - from)) * (b - a); return log ? 10 ** v : v; };
+        return forth;
+      };
+      const X = scale(content.x, xLog, box.left, W - box.right), Y = scale(content.y, yLog, H - box.bottom, box.top);
+      frame = { X, Y, W, H, box };
+      svg.setAttribute("viewBox", `0 0 ${W} ${H}`);
+      svg.setAttribute("height", H);
+      svg.setAttribute("aria-label", `${title}. ${content.text}`);
+      const number = (x) => x.toFixed(1);
+      const clampY = (y) => Math.min(H, Math.max(-H, Y(y)));
+      const path = (points) => points.filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y)).map(([x, y], i) => `${i ? "L" : "M"}${number(X(x))} ${number(clampY(y))}`).join("");
+      const inner = element("svg:g", { "clip-path": `url(#${id}-clip)` }), outer = element("svg:g", { class: "am-axes" });
+      for (const v of ticks(...content.x, xLog, Math.max(3, W / 85))) {
+        outer.append(element("svg:line", { class: "am-grid", x1: X(v), x2: X(v), y1: box.top, y2: H - box.bottom }));
+        outer.append(element("svg:text", { x: X(v), y: H - box.bottom + 16, "text-anchor": "middle" }, say(v, 3)));
+      }
+      for (const v of ticks(...content.y, yLog, 5)) {
+        outer.append(element("svg:line", { class: "am-grid", y1: Y(v), y2: Y(v), x1: box.left, x2: W - box.right }));
+        outer.append(element("svg:text", { x: box.left - 6, y: Y(v) + 4, "text-anchor": "end" }, say(v, 3)));
+      }
+      outer.append(element("svg:text", { x: (box.left + W - box.right) / 2, y: H - 6, "text-anchor": "middle" }, xLabel));
+      outer.append(element("svg:text", { transform: `translate(12 ${(box.top + H - box.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, yLabel));
+      for (const mark of content.marks) {
+        const style = `am-mark ${mark.class || ""}`;
+        if (mark.area) inner.append(element("svg:path", { class: `${style} am-area`, d: `${path(mark.area)}Z` }));
+        if (mark.line) inner.append(element("svg:path", { class: `${style} am-line`, d: path(mark.line) }));
+        if (mark.across !== undefined) inner.append(element("svg:line", { class: `${style} am-line`, x1: box.left, x2: W - box.right, y1: Y(mark.across), y2: Y(mark.across) }));
+        if (mark.down !== undefined) inner.append(element("svg:line", { class: `${style} am-line`, x1: X(mark.down), x2: X(mark.down), y1: box.top, y2: H - box.bottom }));
+        if (mark.stem) {
+          inner.append(element("svg:line", { class: `${style} am-stem`, x1: X(mark.stem[0]), x2: X(mark.stem[0]), y1: Y(content.y[0]), y2: clampY(mark.stem[1]) }));
+          inner.append(element("svg:circle", { class: `${style} am-dot`, cx: X(mark.stem[0]), cy: clampY(mark.stem[1]), r: 4.5 }));
+        }
+        for (const [x, y, low, high] of mark.dots || []) {
+          if (low !== undefined) inner.append(element("svg:line", { class: `${style} am-bar`, x1: X(x), x2: X(x), y1: Y(low), y2: Y(high) }));
+          inner.append(element("svg:circle", { class: `${style} am-dot`, cx: X(x), cy: Y(y), r: mark.big ? 6 : 3.5 }));
+        }
+        if (mark.label) inner.append(element("svg:text", { class: `${style} am-label`, x: X(mark.label[0]), y: Y(mark.label[1]), "text-anchor": mark.anchor || "middle" }, mark.label[2]));
+      }
+      const clip = element("svg:clipPath", { id: `${id}-clip` }, element("svg:rect", { x: box.left, y: box.top, width: W - box.left - box.right, height: H - box.top - box.bottom }));
+      svg.replaceChildren(clip, outer, inner);
+      legend.replaceChildren(...content.marks.filter((mark) => mark.name).map((mark) => {
+        const kind = mark.line || mark.across !== undefined || mark.down !== undefined ? "am-line" : mark.area ? "am-area" : "am-dot";
+        const shape = kind === "am-line" ? element("svg:line", { class: `am-mark am-line ${mark.class}`, x1: 1, x2: 23, y1: 6, y2: 6 })
+          : kind === "am-area" ? element("svg:rect", { class: `am-mark am-area ${mark.class}`, x: 1, y: 1, width: 22, height: 10 })
+          : element("svg:circle", { class: `am-mark am-dot ${mark.class}`, cx: 12, cy: 6, r: 4 });
+        return element("li", {}, element("svg:svg", { width: 24, height: 12, "aria-hidden": "true" }, shape), ` ${mark.name}`);
+      }));
+    }
+
+    new ResizeObserver(() => last && frame && Math.abs(frame.W - Math.max(220, figure.clientWidth)) > 1 && draw(last)).observe(figure);
+    return {
+      draw, svg,
+      // Numbers at a place on the screen, or null beside the axes.
+      at(event) {
+        const { X, Y, W, H, box } = frame, rectangle = svg.getBoundingClientRect();
+        const x = ((event.clientX - rectangle.left) / rectangle.width) * W, y = ((event.clientY - rectangle.top) / rectangle.height) * H;
+        const inside = x >= box.left && x <= W - box.right && y >= box.top && y <= H - box.bottom;
+        return inside ? [X.back(x), Y.back(y)] : null;
+      },
+    };
+  }
+
+  // Points of a curve.
+  const curve = (f, low, high, count = 200) => Array.from({ length: count + 1 }, (_, i) => low + ((high - low) * i) / count).map((x) => [x, f(x)]);
+
+  // Call f soon, once, however often it is asked for meanwhile.
+  function soon(f) {
+    let waiting = false;
+    return () => {
+      if (waiting) return;
+      waiting = true;
+      requestAnimationFrame(() => ((waiting = false), f()));
+    };
+  }
+
+  scope.widgets = { element, say, percent, settings, readings, chart, curve, soon };
+})((globalThis.assocmem = globalThis.assocmem || {}));

@@ -1,0 +1,292 @@
+"""The explorer pages compute what the package computes, and answer to mouse, keys and addresses."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from assocmem import kinematics
+from assocmem.correlation import query_failure
+from assocmem.finite_size import effective_load
+from assocmem.model import tail_count
+from assocmem.ridgeless import critical_load, sat_laws, solve_unsat, tail_mean
+from assocmem.scalar_theory import saddle_points, solve_scalar
+
+pytestmark = [pytest.mark.site, pytest.mark.parametrize("origin", ["disk"], indirect=True)]
+
+EXPLORERS = ("capacity", "phase", "ridge")
+LARGEST = 2_000_000  # bytes of a page beyond what all pages share
+
+
+@pytest.fixture
+def explorer(page, origin):
+    """Open an explorer at settings, as a link would."""
+
+    def open_page(name, **settings):
+        hash_ = "&".join(f"{key}={value!r}" for key, value in settings.items())
+        page.goto("about:blank")
+        page.goto(f"{origin}/book/explore_{name}.html#{hash_}")
+        page.wait_for_selector(f"#{name}-explorer .am-readings td")
+        return page
+
+    yield open_page
+    assert page.trouble == []
+
+
+def reading(page, start):
+    """The number behind the reading whose name starts like this."""
+    row = page.locator(".am-readings tr", has=page.locator("th", has_text=re.compile(f"^{re.escape(start)}")))
+    return float(row.first.locator("td").get_attribute("data-value"))
+
+
+def put(page, name, value):
+    page.fill(f"#set-{name}", repr(value))
+    page.wait_for_function(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
+
+
+# --- the numbers ---
+
+POINTS = [
+    (load, r, beta, ridge)
+    for load in (0.05, 0.28, 0.6, 2.0)
+    for r in (0.01, 0.15, 0.5, 0.9)
+    for beta, ridge in ((1.0, 0.1), (3.0, 1e-3), (30.0, 1e-8))
+] + [(1.2, 0.15, 3.0, 0.0), (0.9, 0.5, 10.0, 0.0), (0.4, 0.01, 100.0, 0.0), (0.3, 0.05, 3.0, 1e-12)]
+
+
+def test_the_scalar_theory_is_that_of_the_package(explorer):
+    page = explorer("phase")
+    found = page.evaluate(
+        """points => points.map(([load, r, beta, ridge]) => {
+            const s = assocmem.theory.solveScalar(load, r, beta, ridge);
+            return [s.nu, s.chi, s.c, s.loss, s.mu + s.c, s.residual];
+        })""",
+        POINTS,
+    )
+    theory = saddle_points(*np.array(POINTS).T)
+    expected = [theory.nu, theory.chi, theory.c, theory.loss, theory.mu + theory.c]
+    np.testing.assert_allclose(np.array(found)[:, :5].T, expected, rtol=1e-9)
+    assert np.array(found)[:, 5].max() < 1e-11
+
+
+def test_laws_and_closed_forms_are_those_of_the_package(explorer):
+    page = explorer("phase")
+    r, load, omega, margins = 0.15, 0.5, np.linspace(0.02, 0.98, 17), np.linspace(-4, 4, 17)
+    found = page.evaluate(
+        """([r, load, omega, margins]) => {
+            const {theory} = assocmem, s = theory.solveScalar(load, r, 3, 1e-3);
+            return {
+                closed: [theory.criticalLoad(r), theory.tailMean(r), theory.satEdge(0.2)],
+                percentile: omega.map(s.percentile.cdf), back: omega.map(s.percentile.quantile),
+                margin: margins.map(s.margin.cdf), density: margins.map(s.margin.pdf),
+                normal: margins.map(x => theory.ndtr(3 * x)), inverse: omega.map(theory.ndtri),
+            };
+        }""",
+        [r, load, omega.tolist(), margins.tolist()],
+    )
+    laws = solve_scalar(load, r, beta=3, ridge=1e-3)
+    expected = {
+        "closed": [critical_load(r), tail_mean(r), sat_laws(0.2, r).rho],
+        "percentile": laws.percentile.cdf(omega),
+        "back": laws.percentile.quantile(omega),
+        "margin": laws.margin.cdf(margins),
+        "density": laws.margin.pdf(margins),
+    }
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-9, atol=1e-15, err_msg=name)
+    from scipy import special
+
+    np.testing.assert_allclose(found["normal"], special.ndtr(3 * margins), rtol=1e-12)
+    np.testing.assert_allclose(found["inverse"], special.ndtri(omega), atol=1e-14)
+
+
+BETWEEN = [(17, 1), (47, 1), (450, 1), (123456, 1), (3 * 10**9, 1), (17, 5), (47, 3), (150, 2), (290, 40)]
+BETWEEN += [(290, 280), (5400, 7), (5400, 2000), (123456, 20), (123456, 18518), (3 * 10**9, 450_000_000)]
+
+
+def test_interpolated_moments_are_within_the_stated_error(explorer):
+    page = explorer("capacity")
+    found = np.array(page.evaluate("sizes => sizes.map(([n, k]) => assocmem.capacity.pooled(n, k))", BETWEEN))
+    expected = np.array([kinematics.pooled_moments(n, k) for n, k in BETWEEN])
+    first = np.array([k == 1 for _, k in BETWEEN])
+    half = np.sqrt(found[:, 0] / expected[:, 0]) - 1
+    assert np.abs(half[first]).max() < 1e-6
+    assert np.abs(half[~first]).max() < 2e-3
+    np.testing.assert_allclose(found[:, 1], expected[:, 1], rtol=0.03)
+
+
+def test_interpolated_probabilities_are_within_the_stated_error(explorer):
+    page = explorer("capacity")
+    sizes = [
+        (n, d, k)
+        for n, k in BETWEEN
+        for d in {round(kinematics.critical_dimension(n, k) * x) for x in (0.9, 0.98, 1.0, 1.02, 1.1)}
+        if d < n
+    ]
+    found = page.evaluate("sizes => sizes.map(([n, d, k]) => assocmem.capacity.retrieval(n, d, k))", sizes)
+    expected = [float(kinematics.retrieval_probability(n, d, k)) for n, d, k in sizes]
+    small = [n < 10**5 for n, _, _ in sizes]  # beyond, a dimension is less than the error
+    np.testing.assert_allclose(np.array(found)[small], np.array(expected)[small], atol=0.01)
+
+
+def test_failures_of_outer_products_are_within_the_stated_error(explorer):
+    page = explorer("capacity")
+    sizes = [
+        (n, round(math.sqrt(c * n * math.log(n))))
+        for n in (40, 130, 4000, 10**7)
+        for c in (1.2, 3.3, 7.5, 11)
+    ]
+    found = page.evaluate("sizes => sizes.map(([n, d]) => assocmem.capacity.outerFailure(n, d))", sizes)
+    expected = [math.log(query_failure(n, d).value) for n, d in sizes]
+    seen = np.array(expected) > math.log(1e-9)
+    np.testing.assert_allclose(np.array(found)[seen], np.array(expected)[seen], atol=0.02)
+
+
+# --- the controls ---
+
+
+def test_the_map_shows_both_sides(explorer):
+    page = explorer("phase", r=0.15, load=0.2)
+    laws = sat_laws(0.2, 0.15)
+    assert page.locator("#phase-explorer").get_attribute("data-phase") == "below"
+    assert reading(page, "edge of the signals") == pytest.approx(laws.rho, rel=1e-9)
+    assert reading(page, "smallest margin") == pytest.approx(laws.rho - laws.kappa, rel=1e-9)
+
+    put(page, "load", 0.7)
+    put(page, "beta", 8)
+    theory = solve_unsat(0.7, 0.15, 8.0)
+    assert page.locator("#phase-explorer").get_attribute("data-phase") == "above"
+    assert reading(page, "norm scale") == pytest.approx(float(theory.nu), rel=1e-9)
+    assert reading(page, "share of keys with a negative") == pytest.approx(
+        float(theory.margin_cdf(0)), rel=1e-9
+    )
+    assert "load=0.7" in page.url
+
+
+def test_a_click_and_the_arrow_keys_move_the_point(explorer):
+    page = explorer("phase", r=0.15, load=0.2)
+    box = page.locator("#phase-map").bounding_box()
+    page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 0.3 * box["height"])
+    r, load = (float(page.input_value(f"#set-{name}")) for name in ("r", "load"))
+    assert 0.5 < r < 0.65
+    assert 1.3 < load < 1.7
+    assert page.locator("#phase-explorer").get_attribute("data-phase") == "above"
+
+    page.focus("#phase-map")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Shift+ArrowDown")
+    assert float(page.input_value("#set-r")) == pytest.approx(r - 0.01, abs=1e-3)
+    assert float(page.input_value("#set-load")) == pytest.approx(load - 0.1, abs=1e-3)
+
+
+def test_the_ridge_walks_into_its_limit(explorer):
+    page = explorer("ridge", load=0.28, r=0.15, beta=3, ridge=1e-2)
+    page.wait_for_selector("#ridge-explorer[data-walk=done]")
+    for ridge in (1e-2, 1e-7):
+        put(page, "ridge", ridge)
+        theory = solve_scalar(0.28, 0.15, beta=3, ridge=ridge)
+        assert reading(page, "norm scale") == pytest.approx(float(theory.nu), rel=1e-9)
+        assert reading(page, "loss") == pytest.approx(float(theory.loss), rel=1e-9)
+
+    page.focus("#set-ridge-slider")
+    page.keyboard.press("Home")
+    theory = solve_scalar(0.28, 0.15, beta=3, ridge=1e-12)
+    page.wait_for_function("() => document.querySelector('#set-ridge').value === '1e-12'")
+    put(page, "load", 0.5)
+    page.wait_for_selector("#ridge-explorer[data-walk=done][data-phase=above]")
+    limit = solve_unsat(0.5, 0.15, 3.0)
+    assert reading(page, "norm scale") == pytest.approx(float(limit.nu), rel=1e-6)
+
+
+def test_the_calculator_says_what_the_theorems_say(explorer):
+    page = explorer("capacity", n=100, d=24)
+    verdict = page.locator("#capacity-explorer")
+    assert verdict.get_attribute("data-verdict") == "yes"
+    assert reading(page, "d² / (n log n)") == pytest.approx(24**2 / (100 * math.log(100)), rel=1e-9)
+    half = reading(page, "Dimension for half of the instances, independent")
+    assert half == pytest.approx(kinematics.critical_dimension(100), rel=1e-6)
+    assert "300 of 300 instances retrievable" in page.inner_text(".am-readings")
+
+    put(page, "d", 15)
+    assert verdict.get_attribute("data-verdict") == "no"
+    assert reading(page, "Probability at d, independent") == pytest.approx(
+        float(kinematics.retrieval_probability(100, 15)), abs=0.01
+    )
+
+    put(page, "r", 0.15)
+    k = tail_count(0.15, 99)
+    assert reading(page, "competitors to beat") == k
+    half = reading(page, "Dimension for half of the instances, independent")
+    assert half == pytest.approx(kinematics.critical_dimension(100, k), rel=2e-3)
+    put(page, "n", 160)
+    put(page, "d", 22)
+    assert re.search(r"\d+ of 120 instances retrievable, each proved", page.inner_text(".am-readings"))
+
+
+def test_a_bad_number_is_refused_and_the_last_good_one_stays(explorer):
+    page = explorer("capacity", n=100, d=24)
+    before = page.inner_text("#capacity-explorer .am-answer")
+    for bad, message in (("0", "from 2 to"), ("3.5", "an integer"), ("", "an integer")):
+        page.fill("#set-d", bad)
+        assert message in page.inner_text("#set-d-note")
+        assert page.get_attribute("#set-d", "aria-invalid") == "true"
+        assert page.inner_text("#capacity-explorer .am-answer") == before
+    put(page, "d", 25)
+    assert page.inner_text("#set-d-note") == ""
+    assert "25 × 25" in page.inner_text("#capacity-explorer .am-answer")
+
+
+@pytest.mark.parametrize("settings", [{"n": "x", "d": 10}, {"n": -4, "d": 1e99}, {"other": 1}])
+def test_an_address_that_makes_no_sense_is_ignored(explorer, settings):
+    page = explorer("capacity", **settings)
+    assert page.input_value("#set-n") == "100"
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_extreme_settings_have_an_answer(explorer, name):
+    corners = {
+        "capacity": [
+            {"n": 3, "d": 2},
+            {"n": 10**12, "d": 10**7},
+            {"n": 10**12, "d": 2, "r": 1.0},
+            {"n": 3, "d": 9, "r": 1},
+        ],
+        "phase": [
+            {"r": 0.002, "load": 0.005},
+            {"r": 0.998, "load": 2.2, "beta": 100},
+            {"r": 0.002, "load": 2.2, "beta": 0.1},
+        ],
+        "ridge": [
+            {"r": 0.002, "load": 0.01, "ridge": 1e-12},
+            {"r": 0.998, "load": 3, "ridge": 10, "beta": 0.1},
+        ],
+    }[name]
+    for settings in corners:
+        page = explorer(name, **settings)
+        text = page.inner_text(f"#{name}-explorer")
+        assert "NaN" not in text
+        assert "undefined" not in text
+        assert len(page.inner_text(".am-answer")) > 40
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_charts_speak_and_pages_are_light(explorer, site, name):
+    page = explorer(name)
+    for chart in page.locator(".am-chart").all():
+        assert len(chart.get_attribute("aria-label")) > 40
+        assert chart.locator("path, line").count() > 3
+    scripts = page.eval_on_selector_all("script[src*=explorer]", "all => all.map(s => s.getAttribute('src'))")
+    files = [(site / "book" / source).resolve() for source in scripts]
+    assert files
+    assert sum(file.stat().st_size for file in files) < LARGEST
+
+
+def test_effective_loads_are_what_the_calculator_compares(explorer):
+    """The finite-size load of the package and the calculator's dimension for half of the instances agree."""
+    page = explorer("capacity", n=392, d=40, r=0.15)
+    half = reading(page, "Dimension for half of the instances, independent")
+    share = effective_load(392 / 40**2, 0.15, 40) / float(critical_load(0.15))
+    assert (half / 40) ** 2 == pytest.approx(share, rel=4e-3)
