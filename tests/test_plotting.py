@@ -1,10 +1,10 @@
-"""Tables, intervals, and the one figure that is kept in the repository."""
+"""Tables, intervals, and the two figures that are kept in the repository."""
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from assocmem.overview import overview
+from assocmem.overview import card, overview
 from assocmem.plotting import Table, proportion_interval
 from assocmem.sections import project_root
 
@@ -37,9 +37,12 @@ def test_wilson_interval_is_the_closed_form():
     assert high[1] == pytest.approx(z**2 / (m + z**2))
 
 
-def test_the_kept_overview_is_what_the_code_draws(tmp_path):
-    drawn = tmp_path / "overview.png"
-    overview().savefig(drawn, dpi=160)
-    kept, now = imread(project_root() / "book" / "figures" / "overview.png"), imread(drawn)
+@pytest.mark.parametrize(
+    ("draw", "place", "dpi"), [(overview, "figures/overview.png", 160), (card, "_static_src/card.png", 150)]
+)
+def test_the_kept_figures_are_what_the_code_draws(tmp_path, draw, place, dpi):
+    drawn = tmp_path / "drawn.png"
+    draw().savefig(drawn, dpi=dpi)
+    kept, now = imread(project_root() / "book" / place), imread(drawn)
     assert kept.shape == now.shape
     assert np.mean(np.abs(kept - now)) < 0.01

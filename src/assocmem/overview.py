@@ -1,4 +1,4 @@
-"""The figure on the opening page: what is known about both capacities."""
+"""The figure on the opening page, and the card for shared links: what is known about both capacities."""
 
 import math
 import sys
@@ -21,6 +21,23 @@ def overview():
     figure, (left, right) = panels(2, height=3.4, width=8.6)
     _top1(left)
     _tail_average(right)
+    return figure
+
+
+def card():
+    """Draw the same with a title, in the shape in which previews of links are shown.
+
+    Returns
+    -------
+    Figure
+        1200 by 630 pixels at 150 dots per inch.
+    """
+    use_style()
+    figure, (left, right) = panels(2, height=4.2, width=8)
+    _top1(left)
+    _tail_average(right)
+    figure.suptitle("Linear associative memory, executed", fontsize=18, fontweight="bold", x=0.035, ha="left")
+    figure.get_layout_engine().set(w_pad=0.2, h_pad=0.17)  # inches: some services cut off the corners
     return figure
 
 
@@ -60,3 +77,4 @@ def _tail_average(ax):
 
 if __name__ == "__main__":
     overview().savefig(sys.argv[1], dpi=160)
+    card().savefig(sys.argv[2], dpi=150)
