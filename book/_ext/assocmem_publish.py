@@ -17,7 +17,7 @@ CARD, CARD_SIZE = "card.png", (1200, 630)  # among the static files; `make overv
 CARD_TEXT = (
     "What fits into a d × d matrix: two thresholds against the number of pairs, and the critical load."
 )
-LENGTH = 160  # characters of a description that search engines show
+LENGTH = 180  # characters of a description; search engines show little more
 SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 TEX = re.compile(r"\\[A-Za-z]+|\\.|[{}$]|\^2")
 SIGNS = {r"\times": "×", r"\alpha": "α", r"\asymp": "≍", "^2": "²"}
