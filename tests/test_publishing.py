@@ -141,6 +141,13 @@ def test_binder_installs_what_its_links_need():
     assert os.access(ROOT / ".binder" / "postBuild", os.X_OK)
 
 
+def test_downloaded_formulas_need_no_macros_of_the_book(extension):
+    macros = {"norm": (r"\left\lVert #1 \right\rVert", 1), "CMM": (r"\mathsf{CMM}", 0)}
+    text = extension.expand(r"$\norm{v_{i}}^2 W_\CMM \norms$", macros)
+    assert text == r"${\left\lVert v_{i} \right\rVert}^2 W_{\mathsf{CMM}} \norms$"
+    assert extension.expand(text, macros) == text
+
+
 def test_the_package_asks_for_ranges_and_lets_newer_versions_be():
     for line in tomllib.loads(read("pyproject.toml"))["project"]["dependencies"]:
         assert re.fullmatch(r"[\w-]+>=[\d.]+", line)

@@ -3,15 +3,18 @@
 Every page has a description. Where the address of the site is known there are also a preview with a picture,
 canonical links, a site map, and a page for addresses that do not exist. That address is ``html_baseurl``;
 for a repository on github.com it follows from the repository's.
+
+The notebooks that readers download say their formulas without the book's macros, which only the book knows.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from html import escape
 from pathlib import Path
 
-from assocmem_book import ADDRESS
+from assocmem_book import ADDRESS, SECTIONS, read_macros
 
 CARD, CARD_SIZE = "card.png", (1200, 630)  # among the static files; `make overview` draws it
 CARD_TEXT = (
@@ -93,6 +96,32 @@ def front_door(front: str, tags: str, title: str, url: str) -> str:
     )
 
 
+# --- notebooks ---
+
+
+def expand(text: str, macros: dict[str, tuple[str, int]]) -> str:
+    """Put the text of each macro in the place of its name; arguments stand in braces."""
+    argument = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+    for name, (body, count) in macros.items():
+        # As a replacement of `re`, in braces that keep an index or a power on the whole.
+        put = re.sub(r"#(\d)", r"\\g<\1>", "{" + body.replace("\\", r"\\") + "}")
+        text = re.sub(rf"\\{name}(?![A-Za-z])" + argument * count, put, text)
+    return text
+
+
+def spell_out_macros(app, exception) -> None:
+    """Expand the macros in the notebooks that readers download."""
+    if exception or app.builder.format != "html":
+        return
+    macros = read_macros()
+    for path in Path(app.outdir, "_sources", SECTIONS).glob("*.ipynb"):
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "markdown":
+                cell["source"] = expand("".join(cell["source"]), macros)
+        path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 # --- Sphinx ---
 
 
@@ -159,4 +188,5 @@ def setup(app) -> dict:
     app.connect("html-page-context", describe_page)
     app.connect("html-collect-pages", page_not_found)
     app.connect("build-finished", write_files)
+    app.connect("build-finished", spell_out_macros)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,12 +1,14 @@
 """The built book on the web: previews, addresses, and a page for those that lead nowhere."""
 
+import json
 import re
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 from bs4 import BeautifulSoup
-from conftest import toc_pages
+from conftest import ROOT, toc_pages
 
 pytestmark = pytest.mark.site
 
@@ -67,6 +69,17 @@ def test_search_engines_find_every_page_of_a_published_book(site, home):
         pages = [e.text for e in ElementTree.parse(site / "sitemap.xml").iter() if e.tag.endswith("}loc")]
         assert sorted(pages) == sorted(f"{home}{name}.html" for name in PAGES)
         assert f"Sitemap: {home}sitemap.xml" in (site / "robots.txt").read_text(encoding="utf-8")
+
+
+def test_downloaded_notebooks_speak_without_the_macros_of_the_book(site):
+    names = yaml.safe_load((ROOT / "book" / "macros.yml").read_text(encoding="utf-8"))
+    macro = re.compile(rf"\\(?:{'|'.join(names)})(?![A-Za-z])")
+    notebooks = list((site / "_sources" / "book" / "sections").glob("*.ipynb"))
+    assert notebooks
+    for path in notebooks:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+        assert not macro.findall(text), path.stem
 
 
 def test_a_lost_reader_finds_back_from_any_depth(browser, site, home):
