@@ -221,9 +221,9 @@ def add_install_cell(app, exception) -> None:
         return
     for path in Path(app.outdir, "_sources", SECTIONS).glob("*.ipynb"):
         notebook = json.loads(path.read_text(encoding="utf-8"))
-        if notebook["cells"][0]["id"] != INSTALL_CELL["id"]:
-            notebook["cells"].insert(0, {**INSTALL_CELL, "source": INSTALL.format(address=address)})
-            path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        cells = [cell for cell in notebook["cells"] if cell["id"] != INSTALL_CELL["id"]]
+        notebook["cells"] = [{**INSTALL_CELL, "source": INSTALL.format(address=address)}, *cells]
+        path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 # --- Sphinx ---
