@@ -223,3 +223,28 @@ def test_the_card_has_the_size_that_the_tags_tell(extension):
     data = (ROOT / "book" / "_static_src" / extension.CARD).read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     assert (int.from_bytes(data[16:20]), int.from_bytes(data[20:24])) == extension.CARD_SIZE
+
+
+def test_a_site_has_its_files_as_long_as_it_has_an_address(tmp_path):
+    source, built = tmp_path / "source", tmp_path / "html"
+    (source / "book").mkdir(parents=True)
+    (source / "book" / "index.rst").write_text("Small\n=====\n\nA small book.\n", encoding="utf-8")
+
+    def build(address):
+        command = [sys.executable, "-m", "sphinx", "-qCW", "-D", "extensions=assocmem_publish"]
+        command += ["-D", "root_doc=book/index", str(source), str(built)]
+        paths = {"PYTHONPATH": str(ROOT / "book" / "_ext"), "ASSOCMEM_REPOSITORY_URL": address}
+        done = subprocess.run(command, env=os.environ | paths, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return (built / "index.html").read_text(encoding="utf-8")
+
+    front = build(ADDRESS)
+    assert 'content="A small book."' in front
+    assert f'<link rel="canonical" href="{SITE}book/index.html" />' in front
+    lost = (built / "404.html").read_text(encoding="utf-8")
+    assert lost.index(f'<base href="{SITE}" />') < lost.index("_static/")
+    assert f"<loc>{SITE}book/index.html</loc>" in (built / "sitemap.xml").read_text(encoding="utf-8")
+    assert f"Sitemap: {SITE}sitemap.xml" in (built / "robots.txt").read_text(encoding="utf-8")
+
+    assert SITE not in build("")
+    assert not [name for name in ("404.html", "sitemap.xml", "robots.txt") if (built / name).exists()]
