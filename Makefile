@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: book test check bench overview lock clean
+.PHONY: book test check publish links newest bench overview lock clean
 
 book: $(READY)            ## execute the sections, build the HTML, say where it is
 	@$(BIN)/python -m assocmem build
@@ -16,6 +16,22 @@ test: $(READY)            ## ruff and pytest
 check: $(READY)           ## look at the built book with a browser
 	@$(BIN)/python -m pytest -m site tests/site
 
+publish:                  ## put the built book on the branch gh-pages of the remote origin
+	@.ci/publish
+
+links: book               ## try the links of the book that lead elsewhere
+	@$(BIN)/python -c 'from jupyter_book.cli.main import main; main()' build . -q \
+	  --builder custom --custom-builder linkcheck
+
+# A pin of requirements.txt is the lower bound here, and a bound in the first word of its comment the upper one.
+newest:                   ## pytest with the newest packages, in an environment of its own
+	@$(PYTHON) -m venv --clear $(VENV)-newest
+	@sed -E 's/==([^ ]+) +# *(<[^ :]+).*/>=\1,\2/; s/==/>=/' requirements.txt > $(VENV)-newest/requirements.txt
+	@$(VENV)-newest/bin/python -m pip install --quiet --upgrade -r $(VENV)-newest/requirements.txt
+	@$(VENV)-newest/bin/python -m pip install --quiet --no-deps --editable .
+	@$(VENV)-newest/bin/python -m pip list
+	@$(VENV)-newest/bin/python -m pytest -m "not site and not cuda"
+
 bench: export OMP_WAIT_POLICY := passive
 bench: $(READY)           ## measure fits and verdicts against their peers (an hour) and rewrite the page
 	@$(BIN)/python benchmarks/passes.py
@@ -23,14 +39,15 @@ bench: $(READY)           ## measure fits and verdicts against their peers (an h
 	@$(BIN)/python benchmarks/verdicts.py
 	@$(BIN)/python benchmarks/page.py
 
-overview: $(READY)        ## redraw the figures of the opening page and the README
-	@$(BIN)/python -m assocmem.overview book/figures
+overview: $(READY)        ## redraw the figures of the opening page and the README, and the one for shared links
+	@$(BIN)/python -m assocmem.overview book
 
 lock: $(READY)            ## write constraints.txt from what is installed
 	@$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
 
 clean:                    ## forget all results and the environment
-	rm -rf $(VENV) _build book/sections book/_extra book/ledger.md book/tables.md book/_static_src/explorer/tables.js
+	rm -rf $(VENV) $(VENV)-newest _build book/sections book/_extra book/ledger.md book/tables.md
+	rm -f book/_static_src/explorer/tables.js
 
 # The last step makes the link to the sources relative: Python cannot read an accented one in the C locale.
 $(READY): requirements.txt constraints.txt pyproject.toml

@@ -12,9 +12,10 @@ from assocmem.kernels import loss_pass
 from assocmem.losses import CrossEntropy
 from assocmem.model import gaussian_pairs
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:`torch.jit.script` is deprecated:DeprecationWarning"
-)  # torchmin
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore:`torch.jit.script` is deprecated:{kind}")  # torchmin
+    for kind in ("DeprecationWarning", "FutureWarning")
+]
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 
 

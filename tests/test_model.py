@@ -146,20 +146,28 @@ def test_sizes_from_a_ratio_or_a_load():
 
 
 def test_a_pass_takes_a_fraction_of_the_score_matrix():
-    """14,000 pairs have 1.6 GB of scores; the whole process stays under 1 GB, and under its own estimate."""
+    """14,000 pairs have 1.6 GB of scores; a pass takes under 0.3 GB, and less than its own estimate.
+
+    What the libraries take is left out, after a small pass that wakes them: builds for a GPU bring more.
+    """
     code = """
-import resource
 from assocmem.correlation import correlation_memory
-from assocmem.model import gaussian_pairs, peak_bytes, retrieval_margins, signal_percentiles
-pairs = gaussian_pairs(14_000, 40, seed=0)
-W = correlation_memory(pairs)
-assert retrieval_margins(pairs, W).shape == signal_percentiles(pairs, W).shape == (14_000,)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, peak_bytes(14_000, 40))
+from assocmem.model import RUNTIME_BYTES, gaussian_pairs, peak_bytes, retrieval_margins, signal_percentiles
+
+def peak():
+    line = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
+
+for n in 1000, 14_000:
+    before = peak()
+    pairs = gaussian_pairs(n, 40, seed=0)
+    W = correlation_memory(pairs)
+    assert retrieval_margins(pairs, W).shape == signal_percentiles(pairs, W).shape == (n,)
+print(peak() - before, peak_bytes(14_000, 40) - RUNTIME_BYTES)
 """
     output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    peak, estimate = map(int, output.split())
-    assert peak < 1e9
-    assert peak < estimate < 1e9
+    taken, estimate = map(int, output.split())
+    assert taken < estimate + 5e7 < 0.3e9  # some room for buffers of many threads
 
 
 @pytest.mark.cuda

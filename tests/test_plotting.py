@@ -1,10 +1,10 @@
-"""Tables, intervals, and the one figure that is kept in the repository."""
+"""Tables, intervals, and the two figures that are kept in the repository."""
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from assocmem.overview import overview, task
+from assocmem.overview import PLACES
 from assocmem.plotting import Table, proportion_interval
 from assocmem.sections import project_root
 
@@ -37,10 +37,11 @@ def test_wilson_interval_is_the_closed_form():
     assert high[1] == pytest.approx(z**2 / (m + z**2))
 
 
-@pytest.mark.parametrize("draw", [task, overview])
+@pytest.mark.parametrize("draw", PLACES)
 def test_the_kept_figures_are_what_the_code_draws(tmp_path, draw):
-    name = f"{draw.__name__}.png"
-    draw().savefig(tmp_path / name, dpi=160)
-    kept, now = imread(project_root() / "book" / "figures" / name), imread(tmp_path / name)
+    place, dpi = PLACES[draw]
+    drawn = tmp_path / "drawn.png"
+    draw().savefig(drawn, dpi=dpi)
+    kept, now = imread(project_root() / "book" / place), imread(drawn)
     assert kept.shape == now.shape
     assert np.mean(np.abs(kept - now)) < 0.01

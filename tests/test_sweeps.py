@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -384,7 +385,7 @@ def test_older_rows_that_do_not_come_out_do_not_count(own):
     write("3.0 * a", "1 / (a - a)")
     code, output, _ = cli("confirm", file)
     assert code == 1
-    assert "failed: a = 1: ZeroDivisionError: division by zero" in output
+    assert re.search(r"failed: a = \d: ZeroDivisionError: division by zero", output)  # any of the quickest
     assert "differences up to inf: they do not count" in output
     write('"c": 3.0 * a', '"d": 3.0 * a')
     assert "differences up to inf: they do not count" in cli("confirm", file)[1], "columns count"

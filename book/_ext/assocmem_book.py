@@ -27,6 +27,15 @@ ADDRESS_VARIABLE = "ASSOCMEM_REPOSITORY_URL"
 ADDRESS = re.compile(r"https://(?P<host>[\w.-]+)/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?")
 SECTIONS = "book/sections/"
 INSTALL_CELL = {"cell_type": "code", "id": "install", "metadata": {}, "execution_count": None, "outputs": []}
+INSTALL = """\
+# Where the package is missing: get it, with the stored tables of the book, and find it without a restart.
+import importlib.util
+import site
+
+if importlib.util.find_spec("assocmem") is None:
+    !git clone --quiet --depth 1 {address} linear-associative-memory
+    %pip install --quiet --editable ./linear-associative-memory
+    site.main()"""
 BUILT_PAGES = {"book/ledger"}  # written by the build, so there is no source page to edit
 
 # Browsers refuse to fetch() from file://, which search uses for excerpts only: do without them there.
@@ -212,10 +221,9 @@ def add_install_cell(app, exception) -> None:
         return
     for path in Path(app.outdir, "_sources", SECTIONS).glob("*.ipynb"):
         notebook = json.loads(path.read_text(encoding="utf-8"))
-        if notebook["cells"][0]["id"] != INSTALL_CELL["id"]:
-            source = f'%pip install -q "assocmem @ git+{address}"'
-            notebook["cells"].insert(0, {**INSTALL_CELL, "source": source})
-            path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        cells = [cell for cell in notebook["cells"] if cell["id"] != INSTALL_CELL["id"]]
+        notebook["cells"] = [{**INSTALL_CELL, "source": INSTALL.format(address=address)}, *cells]
+        path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 # --- Sphinx ---

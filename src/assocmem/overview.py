@@ -1,4 +1,4 @@
-"""The figures on the opening page: what is asked of a memory, and what is known about both capacities."""
+"""The figures on the opening page and the card for shared links: what is asked, what is known."""
 
 import math
 import sys
@@ -42,6 +42,23 @@ def overview():
     figure, (left, right) = panels(2, height=3.4, width=8.6)
     _top1(left)
     _tail_average(right)
+    return figure
+
+
+def card():
+    """Draw the same with a title, in the shape in which previews of links are shown.
+
+    Returns
+    -------
+    Figure
+        1200 by 630 pixels at 150 dots per inch.
+    """
+    use_style()
+    figure, (left, right) = panels(2, height=4.2, width=8)
+    _top1(left)
+    _tail_average(right)
+    figure.suptitle("Linear associative memory, executed", fontsize=18, fontweight="bold", x=0.035, ha="left")
+    figure.get_layout_engine().set(w_pad=0.2, h_pad=0.17)  # inches: some services cut off the corners
     return figure
 
 
@@ -121,6 +138,14 @@ def _telling_column(S, k):
     return int(np.argmin(np.abs(np.diag(S) - 0.5 * (best + average))))
 
 
+PLACES = {
+    task: ("figures/task.png", 160),
+    overview: ("figures/overview.png", 160),
+    card: ("_static_src/card.png", 150),
+}
+"""Where each figure is kept below ``book``, and its dots per inch."""
+
+
 if __name__ == "__main__":
-    for name, draw in (("task", task), ("overview", overview)):
-        draw().savefig(Path(sys.argv[1], f"{name}.png"), dpi=160)
+    for draw, (place, dpi) in PLACES.items():
+        draw().savefig(Path(sys.argv[1], place), dpi=dpi)
