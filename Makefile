@@ -30,7 +30,7 @@ lock: $(READY)            ## write constraints.txt from what is installed
 	@$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
 
 clean:                    ## forget all results and the environment
-	rm -rf $(VENV) _build book/sections book/_extra book/ledger.md book/tables.md
+	rm -rf $(VENV) _build book/sections book/_extra book/ledger.md book/ledger_line.md book/status.md book/tables.md
 
 # The last step makes the link to the sources relative: Python cannot read an accented one in the C locale.
 $(READY): requirements.txt constraints.txt pyproject.toml

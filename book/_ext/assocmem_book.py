@@ -27,7 +27,11 @@ ADDRESS_VARIABLE = "ASSOCMEM_REPOSITORY_URL"
 ADDRESS = re.compile(r"https://(?P<host>[\w.-]+)/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?")
 SECTIONS = "book/sections/"
 INSTALL_CELL = {"cell_type": "code", "id": "install", "metadata": {}, "execution_count": None, "outputs": []}
-BUILT_PAGES = {"book/ledger"}  # written by the build, so there is no source page to edit
+BUILT_PAGES = {
+    "book/ledger",
+    "book/status",
+    "book/tables",
+}  # written by the build, so there is no source page to edit
 
 # Browsers refuse to fetch() from file://, which search uses for excerpts only: do without them there.
 SEARCH_FROM_FILES = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
