@@ -37,7 +37,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const buttons = VERDICTS.map((verdict) => {
     const count = items.filter((item) => item.verdict === slug(verdict)).length;
     const kind = { "holds": "holds", "holds with limits": "limits", "does not hold": "fails", "not yet": "notyet" };
-    const button = make("button", { type: "button", value: slug(verdict) }, `${count} ${verdict}`);
+    const button = make("button", { type: "button", value: slug(verdict) }, `${verdict} (${count})`);
     button.className = `ledger-verdict verdict-${kind[verdict]}`;
     button.addEventListener("click", () => {
       press(button, button.getAttribute("aria-pressed") !== "true");

@@ -206,7 +206,8 @@ def _overview(entries, titles):
                 f"[{titles[worst['section']]}](#{worst['anchor']})" if worst else SECTIONS[entry["section"]],
             )
         )
-    return list_table(rows, "ledger-overview")
+    on_paper = r"\Y{.13}\Y{.24}\Y{.13}\Y{.17}\Y{.17}\Y{.16}"  # a long table does not find its widths itself
+    return f"```{{tabularcolumns}} {on_paper}\n```\n\n" + list_table(rows, "ledger-overview")
 
 
 def _entry(entry):

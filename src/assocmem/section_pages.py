@@ -123,12 +123,24 @@ def head(section, notes, record):
 
 def run_in_words(record):
     """How long a run took, and on what."""
+    python, numpy, torch = (
+        _minor(version)
+        for version in (record["python"], record["versions"]["numpy"], record["versions"]["torch"])
+    )
+    where = f"{time_in_words(record)} in {machine_in_words(record)}"
+    return f"{where}, with Python {python}, NumPy {numpy} and torch {torch}."
+
+
+def time_in_words(record):
+    """How long a run took, to the second."""
+    return duration(max(1, round(record["seconds"])))
+
+
+def machine_in_words(record):
+    """What a run had: threads, machine and, where there was one, GPU."""
     threads = "one thread" if record["threads"] == 1 else f"{record['threads']} threads"
-    device = "" if record["device"] == "cpu" else f" and {record['device']}"
-    versions = {"Python": record["python"], "NumPy": record["versions"]["numpy"]}
-    versions["torch"] = record["versions"]["torch"]
-    listed = ", ".join(f"{name} {_minor(version)}" for name, version in versions.items())
-    return f"{duration(record['seconds'])} in {threads} of {record['machine']}{device}, with {listed}."
+    device = "" if record["device"] == "cpu" else f", {record['device']}"
+    return f"{threads} ({record['machine']}{device})"
 
 
 def _minor(version):
@@ -197,5 +209,5 @@ def _pieces(cell):
     for number, group in enumerate(groups[1:], 2):
         bare = copy.deepcopy({key: cell[key] for key in cell if key != "outputs"})
         bare["metadata"]["tags"] = ["remove-input"]
-        pieces.append(bare | {"id": f"{cell['id']}-{number}", "source": "", "outputs": group})
+        pieces.append(bare | {"id": f"{cell['id']}-{number}", "source": "# as above", "outputs": group})
     return pieces

@@ -7,6 +7,7 @@ from collections import Counter
 from assocmem.claims import VERDICTS, badge
 from assocmem.markdown import list_table
 from assocmem.results import SECONDS
+from assocmem.section_pages import machine_in_words, time_in_words
 from assocmem.sweeps import duration
 
 HEAD = """\
@@ -54,7 +55,7 @@ def _link(titles, name):
 
 
 def _sections(titles, checks, records):
-    rows = [("Section", "Ran", "On", "Day", "Checks")]
+    rows = [("Section", "Time", "In", "Day", "Checks")]
     for name in titles:
         record = records[name]
         rows.append((_link(titles, name), *_run(record), _verdicts(checks[name])))
@@ -67,9 +68,7 @@ def _sections(titles, checks, records):
 def _run(record):
     if not record:
         return "", "no record of its run", ""
-    threads = "one thread" if record["threads"] == 1 else f"{record['threads']} threads"
-    device = "" if record["device"] == "cpu" else f", {record['device']}"
-    return duration(record["seconds"]), f"{threads} of {record['machine']}{device}", record["date"]
+    return time_in_words(record), machine_in_words(record), record["date"]
 
 
 def _verdicts(checks):
