@@ -8,6 +8,7 @@ import yaml
 
 from assocmem.__main__ import main
 from assocmem.claims import MIME, check, statements
+from assocmem.markdown import plain
 from assocmem.run_record import read_record, record_path
 from assocmem.section_pages import end, head, page, read_notes, run_in_words
 from assocmem.sections import UsageError, load_section, project_root, section_names
@@ -143,7 +144,7 @@ def test_each_check_begins_a_cell_with_an_anchor_and_leads_to_the_ledger(notes):
 
 
 def test_a_run_leaves_a_record_that_counts_for_that_run_alone(project, monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.setenv("OMP_NUM_THREADS", "3,1")
     target = project / "out" / "tiny.ipynb"
     assert read_record(target) is None
     assert main(["run", "tiny", "--out", str(target)]) == 0
@@ -159,3 +160,7 @@ def test_a_run_leaves_a_record_that_counts_for_that_run_alone(project, monkeypat
     assert read_record(target) is None
     record_path(target).write_text("[", encoding="utf-8")
     assert read_record(target) is None
+
+
+def test_plain_text_stays_plain():
+    assert plain("a_b [c] $d$ *e* <f> `g`") == r"a\_b \[c\] \$d\$ \*e\* \<f> \`g\`"

@@ -5,6 +5,7 @@ The notebook itself is the same on every machine and at any time; what is not go
 
 import json
 import os
+import re
 
 from assocmem.environment import THREAD_SETTINGS
 from assocmem.limits import cores
@@ -27,9 +28,14 @@ def write_record(notebook, *, key, seconds, device):
     seconds : float
     device : str
     """
-    threads = int(os.environ.get(THREAD_SETTINGS[0]) or cores())
-    record = {"key": key, "seconds": round(seconds, 1), "threads": threads} | origin(device)
+    record = {"key": key, "seconds": round(seconds, 1), "threads": _threads()} | origin(device)
     write_whole(record_path(notebook), json.dumps(record, indent=1) + "\n")
+
+
+def _threads():
+    """What the libraries were told, or as many as there are cores; OpenMP also reads lists, outermost first."""
+    told = re.match(r"[1-9]\d*", os.environ.get(THREAD_SETTINGS[0], ""))
+    return int(told[0]) if told else cores()
 
 
 def read_record(notebook):

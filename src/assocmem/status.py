@@ -92,7 +92,7 @@ def _versions(records):
 
 
 def _tables(titles, tables):
-    rows = [("Section", "Table", "Rows", "Computed", "Days", "On")]
+    rows = [("Section", "Table", "Rows", "Time", "Days", "On")]
     for name, path in tables:
         record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
         days = sorted({origin["date"] for origin in record["origins"]})
@@ -107,7 +107,7 @@ def _tables(titles, tables):
                 _link(titles, name),
                 f"`{path.stem}`",
                 record["rows"],
-                duration(sum(seconds)) if seconds else "",
+                duration(round(sum(seconds))) if seconds else "",
                 " to ".join(dict.fromkeys((days[0], days[-1]))),
                 ", ".join(machines),
             )
