@@ -33,7 +33,7 @@ def write_record(notebook, *, key, seconds, device):
 
 
 def _threads():
-    """What the libraries were told, or as many as there are cores; OpenMP also reads lists, outermost first."""
+    """What the libraries were told (OpenMP also takes a list, outermost first), or the number of cores."""
     told = re.match(r"[1-9]\d*", os.environ.get(THREAD_SETTINGS[0], ""))
     return int(told[0]) if told else cores()
 
