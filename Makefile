@@ -46,8 +46,8 @@ lock: $(READY)            ## write constraints.txt from what is installed
 	@$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
 
 clean:                    ## forget all results and the environment
-	rm -rf $(VENV) $(VENV)-newest _build book/sections book/_extra book/ledger.md book/tables.md
-	rm -f book/_static_src/explorer/tables.js
+	rm -rf $(VENV) $(VENV)-newest _build book/sections book/_extra
+	rm -f book/ledger.md book/ledger_line.md book/status.md book/tables.md book/_static_src/explorer/tables.js
 
 # The last step makes the link to the sources relative: Python cannot read an accented one in the C locale.
 $(READY): requirements.txt constraints.txt pyproject.toml

@@ -1,4 +1,4 @@
-"""The ledger: verdicts, falsehoods, and what becomes of them."""
+"""Claims: verdicts, falsehoods, and the paper's statements."""
 
 import json
 import re
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from assocmem import claims
-from assocmem.claims import MIME, SECTIONS, check, ledger, ledger_page, read_checks, statements, surprises
+from assocmem.claims import MIME, check, read_checks, statements, surprises
+from assocmem.ledger import SECTIONS
 from assocmem.sections import section_names
 
 
@@ -91,32 +92,6 @@ def test_surprises_are_the_verdicts_that_the_text_does_not_report():
     assert line == "proposition-1, the constant: verdict 'does not hold', the section says 'holds'"
 
 
-def test_ledger_has_every_statement_once_and_the_worst_verdict():
-    checks = [eight(8), eight(8, limits="slow"), eight(8)]
-    entries = ledger(checks)
-    assert [e["id"] for e in entries] == list(statements())
-    by_id = {e["id"]: e for e in entries}
-    entry = by_id["proposition-1"]
-    assert entry["verdict"] == "holds with limits"
-    assert len(entry["checks"]) == 3
-    assert {"source", "measured", "predicted", "tolerance", "falsehood", "section"} <= entry.keys()
-    assert by_id["theorem-1"]["verdict"] == "not yet"
-    assert by_id["theorem-1"]["measured"] is None
-    assert (
-        ledger([*checks, eight(4)])[list(statements()).index("proposition-1")]["verdict"] == "does not hold"
-    )
-    json.dumps(entries, allow_nan=False)
-
-
-def test_ledger_page_shows_every_statement_and_links_the_sections_that_exist():
-    page = ledger_page(ledger([eight(8)]), {"correlation_memory": "The correlation matrix memory"})
-    for statement in statements().values():
-        assert f"({statement.id})=" in page
-        assert statement.title in page
-    assert "{doc}`The correlation matrix memory <sections/correlation_memory>`" in page
-    assert "## The dual certificate (to come)" in page
-
-
 def test_catalogue_is_that_of_the_paper():
     kinds = Counter(s.kind for s in statements().values())
     assert kinds == {
@@ -149,3 +124,10 @@ def test_catalogue_entries_are_complete_and_typeset():
 def test_badges_have_one_class_each():
     assert len({claims.badge(verdict) for verdict in claims.VERDICTS}) == 4
     assert MIME in eight(8)._repr_mimebundle_()
+
+
+def test_the_table_of_a_check_leads_to_the_ledger_where_there_is_one():
+    assert "<a" not in eight(8)._repr_mimebundle_()["text/html"]
+    assert '<a href="../ledger.html#proposition-1">Proposition 1: CMM' in eight(8).html(
+        "../ledger.html#proposition-1"
+    )

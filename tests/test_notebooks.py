@@ -40,7 +40,7 @@ def test_two_runs_are_byte_identical_and_clean(project, capsys):
     assert run("tiny", "-p", "n", "7", "-p", "xs", "[0.2]", "--out", out / "a") == 0
     assert run("tiny", "-p", "xs", "[0.2]", "-p", "n", "7", "--out", out / "b.ipynb") == 0
     assert capsys.readouterr().err == ""
-    assert files(out) == ["a", "a/tiny.ipynb", "b.ipynb"]
+    assert files(out) == ["a", "a/tiny.ipynb", "a/tiny.run.json", "b.ipynb", "b.run.json"]
     first, second = (out / "a" / "tiny.ipynb").read_bytes(), (out / "b.ipynb").read_bytes()
     assert first == second
     text = first.decode()
@@ -82,11 +82,11 @@ def test_a_failure_leaves_the_failed_notebook_and_the_good_one(project, capsys):
     assert "section tiny failed, cell 6: AssertionError: flag is True" in error
     assert str(out / "tiny.failed.ipynb") in error
     assert error.count("\n") == 1
-    assert files(out) == ["tiny.failed.ipynb", "tiny.ipynb"]
+    assert files(out) == ["tiny.failed.ipynb", "tiny.ipynb", "tiny.run.json"]
     assert (out / "tiny.ipynb").read_bytes() == good
     assert "flag is True" in (out / "tiny.failed.ipynb").read_text(encoding="utf-8")
     assert run("tiny", "--out", out, "--force") == 0
-    assert files(out) == ["tiny.ipynb"]
+    assert files(out) == ["tiny.ipynb", "tiny.run.json"]
 
 
 def test_a_kernel_that_dies_is_a_failure(project, capsys):

@@ -36,7 +36,7 @@ if importlib.util.find_spec("assocmem") is None:
     !git clone --quiet --depth 1 {address} linear-associative-memory
     %pip install --quiet --editable ./linear-associative-memory
     site.main()"""
-BUILT_PAGES = {"book/ledger"}  # written by the build, so there is no source page to edit
+BUILT_PAGES = {"book/ledger", "book/status", "book/tables"}  # there is no source page to edit
 
 # Browsers refuse to fetch() from file://, which search uses for excerpts only: do without them there.
 SEARCH_FROM_FILES = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'

@@ -12,12 +12,16 @@ from pathlib import Path
 
 import yaml
 
-from assocmem.claims import ledger, ledger_page, read_checks, surprises
+from assocmem.claims import read_checks, surprises
 from assocmem.environment import THREAD_SETTINGS
 from assocmem.explorer import write_script
+from assocmem.ledger import ledger, ledger_line, ledger_page, miscounts
 from assocmem.limits import cores
 from assocmem.progress import TERMINAL, terminal_path
+from assocmem.run_record import read_record
+from assocmem.section_pages import read_notes
 from assocmem.sections import UsageError, load_section, project_root
+from assocmem.status import status_page
 from assocmem.stored_tables import tables_page
 
 SECTIONS = "book/sections/"
@@ -36,12 +40,13 @@ def build_book(*, force=False):
     Returns
     -------
     int
-        0 if the book is complete; 1 if a section failed, a verdict is not the one its section reports, the
-        renderer warned, or a page is missing. Each reason is printed.
+        0 if the book is complete; 1 if a section failed, a verdict is not the one its section reports, a
+        check has gone, the renderer warned, or a page is missing. Each reason is printed.
     """
     root = project_root()
     pages = contents(root)
     names = [page.removeprefix(SECTIONS) for page in pages if page.startswith(SECTIONS)]
+    read_notes(names, root)  # before anything is executed
     failures, times = execute_sections(names, root, force=force)
     if failures:
         return _fail(failures)
@@ -53,6 +58,7 @@ def build_book(*, force=False):
         write_script(root / EXPLORER_TABLES)
     except ValueError as error:
         return _fail([f"stored tables: {error}"])
+    write_status_page(names, root)
     problems = render(root, pages)
     if problems:
         return _fail(problems)
@@ -125,25 +131,42 @@ def execute_sections(names, root, *, force=False):
 
 
 def write_ledger(names, root):
-    """Write the ledger page and ``claims.json`` from the executed sections.
+    """Write the ledger page, its summary and ``claims.json`` from the executed sections.
 
     Returns
     -------
     list of str
-        The checks whose verdict is not the one that their section reports.
+        The checks whose verdict is not the one that their section reports, and the statements that are
+        checked more or less often than ``notebooks/sections.yml`` says.
     """
-    checks = [c for name in names for c in read_checks(root / SECTIONS / f"{name}.ipynb")]
+    checks = _checks(names, root)
     entries = ledger(checks)
-    titles = {name: load_section(name, root).title for name in names}
-    _write_if_changed(root / "book" / "ledger.md", ledger_page(entries, titles))
+    _write_if_changed(root / "book" / "ledger.md", ledger_page(entries, _titles(names, root)))
+    _write_if_changed(root / "book" / "ledger_line.md", ledger_line(entries))
     _write_if_changed(root / "book" / "_extra" / "claims.json", json.dumps(entries, indent=1) + "\n")
-    return surprises(checks)
+    promised = {name: notes.checks for name, notes in read_notes(names, root).items()}
+    everything = [c for own in checks.values() for c in own]
+    return miscounts(checks, promised) + surprises(everything)
+
+
+def _checks(names, root):
+    return {name: read_checks(root / SECTIONS / f"{name}.ipynb") for name in names}
+
+
+def _titles(names, root):
+    return {name: load_section(name, root).title for name in names}
 
 
 def write_tables_page(names, root):
     """Write the page that lists the stored tables."""
-    titles = {name: load_section(name, root).title for name in names}
-    _write_if_changed(root / "book" / "tables.md", tables_page(root, titles))
+    _write_if_changed(root / "book" / "tables.md", tables_page(root, _titles(names, root)))
+
+
+def write_status_page(names, root):
+    """Write the page on what the book was made with."""
+    records = {name: read_record(root / SECTIONS / f"{name}.ipynb") for name in names}
+    page = status_page(root, _titles(names, root), _checks(names, root), records)
+    _write_if_changed(root / "book" / "status.md", page)
 
 
 def _write_if_changed(path, text):

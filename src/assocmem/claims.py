@@ -1,7 +1,7 @@
-"""The ledger: what the paper says, what was measured, and whether it held.
+"""Claims: what the paper says, what was measured, and whether it held.
 
 A section calls `check` once for each thing it measures. The result is stored in the executed notebook as
-data beside the table a reader sees, and the ledger page and ``claims.json`` are made from those outputs.
+data beside the table a reader sees; `assocmem.ledger` makes its page and ``claims.json`` from those outputs.
 """
 
 import html
@@ -18,19 +18,6 @@ from assocmem.limits import require
 VERDICTS = ("holds", "holds with limits", "does not hold", "not yet")
 MIME = "application/vnd.assocmem.check+json"
 STATEMENTS = Path(__file__).with_name("claims.yml")
-SECTIONS = {
-    "correlation_memory": "The correlation matrix memory",
-    "sparse_repair": "Adaptive sparse repair",
-    "top1_threshold": "The sharp top-1 threshold",
-    "dual_certificate": "The dual certificate",
-    "finite_size_scaling": "Finite-size scaling",
-    "tail_average_margin": "The tail-average margin",
-    "scalar_theory": "The scalar theory",
-    "leave_one_out": "The coupled leave-one-out method",
-    "ridgeless_limit": "The ridgeless limit",
-}
-"""Sections of the finished book in their order, with a title for those still to come."""
-_WORST_FIRST = ("does not hold", "not yet", "holds with limits", "holds")
 _BADGES = dict(
     zip(VERDICTS, ("verdict-holds", "verdict-limits", "verdict-fails", "verdict-notyet"), strict=True)
 )
@@ -116,13 +103,13 @@ class Check:
     expected: str
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return {"text/plain": self._text(), "text/html": self._html(), MIME: asdict(self)}
+        return {"text/plain": self._text(), "text/html": self.html(), MIME: asdict(self)}
 
     def _rows(self):
         statement = statements()[self.claim]
         return [
             ("Claim", f"{statement.name}: {statement.title}"),
-            ("Measured", f"{self.what}: {_numbers(self.measured)}"),
+            ("Measured", f"{self.what}: {in_short(self.measured)}"),
             ("Predicted", self.agreement),
             ("Falsehood", f"{self.falsehood}: {self.rejection}"),
             *([("Limits", self.limits)] if self.limits else []),
@@ -132,7 +119,7 @@ class Check:
     def agreement(self):
         """How the measurement compares with the prediction, in a few words."""
         relation = {"==": "", "<=": "at most ", ">=": "at least "}[self.relation]
-        text = f"{relation}{_numbers(self.predicted)}, tolerance {_numbers(self.tolerance)}"
+        text = f"{relation}{in_short(self.predicted)}, tolerance {in_short(self.tolerance)}"
         return text + self._count(self.predicted, "within it", True)
 
     @property
@@ -140,7 +127,7 @@ class Check:
         """How the measurement compares with the falsehood, in a few words."""
         fits = _fits(self.measured, self.falsehood_predicted, self.tolerance, self.relation)
         verb = "not rejected" if fits.all() else "rejected"
-        text = f"{_numbers(self.falsehood_predicted)}, {verb}"
+        text = f"{in_short(self.falsehood_predicted)}, {verb}"
         return text + self._count(self.falsehood_predicted, "outside", False)
 
     def _count(self, predicted, word, wanted):
@@ -151,8 +138,18 @@ class Check:
     def _text(self):
         return "\n".join(f"{name}: {text}" for name, text in (*self._rows(), ("Verdict", self.verdict)))
 
-    def _html(self):
-        rows = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in self._rows())
+    def html(self, ledger=""):
+        """The check as a table.
+
+        Parameters
+        ----------
+        ledger : str
+            Address of the statement's entry in the ledger, to which the claim then leads.
+        """
+        cells = {name: html.escape(text) for name, text in self._rows()}
+        if ledger:
+            cells["Claim"] = f'<a href="{html.escape(ledger)}">{cells["Claim"]}</a>'
+        rows = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in cells.items())
         return f'<table class="check"><caption>{badge(self.verdict)}</caption><tbody>{rows}</tbody></table>'
 
 
@@ -228,7 +225,8 @@ def _agrees(*comparison):
     return bool(_fits(*comparison).all())
 
 
-def _numbers(numbers):
+def in_short(numbers):
+    """Up to four numbers, or how many there are and their range."""
     if len(numbers) <= 4:
         return ", ".join(f"{x:.4g}" for x in numbers)
     return f"{len(numbers)} values from {min(numbers):.3g} to {max(numbers):.3g}"
@@ -239,7 +237,7 @@ def badge(verdict):
     return f'<span class="verdict {_BADGES[verdict]}">{verdict}</span>'
 
 
-# --- from executed notebooks to the ledger --------------------------------------------------------
+# --- checks of executed notebooks -----------------------------------------------------------------
 
 
 def read_checks(notebook):
@@ -254,8 +252,14 @@ def read_checks(notebook):
     list of Check
     """
     cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
-    outputs = (output for cell in cells for output in cell.get("outputs", []))
-    return [Check(**output["data"][MIME]) for output in outputs if MIME in output.get("data", {})]
+    found = (check_in(output) for cell in cells for output in cell.get("outputs", []))
+    return [c for c in found if c]
+
+
+def check_in(output):
+    """The check that an output of a notebook holds, or None."""
+    data = output.get("data", {}).get(MIME)
+    return Check(**data) if data else None
 
 
 def surprises(checks):
@@ -265,102 +269,3 @@ def surprises(checks):
         for c in checks
         if c.verdict != c.expected
     ]
-
-
-def ledger(checks):
-    """One entry for each statement of the paper, as plain data for ``claims.json``.
-
-    Parameters
-    ----------
-    checks : list of Check
-        Of all sections. A statement with several takes the worst verdict and the numbers that go with it.
-
-    Returns
-    -------
-    list of dict
-    """
-    entries = []
-    for statement in statements().values():
-        own = [c for c in checks if c.claim == statement.id]
-        worst = min(own, key=lambda c: _WORST_FIRST.index(c.verdict), default=None)
-        entries.append(
-            {
-                "id": statement.id,
-                "source": statement.source,
-                "title": statement.title,
-                "section": statement.section,
-                "verdict": worst.verdict if worst else "not yet",
-                "measured": worst.measured if worst else None,
-                "predicted": worst.predicted if worst else None,
-                "tolerance": worst.tolerance if worst else None,
-                "falsehood": worst.falsehood if worst else None,
-                "checks": [asdict(c) for c in own],
-            }
-        )
-    return entries
-
-
-def ledger_page(entries, titles):
-    """The ledger as a page of the book.
-
-    Parameters
-    ----------
-    entries : list of dict
-        From `ledger`.
-    titles : dict
-        Titles of the sections that the book has by now, by name.
-
-    Returns
-    -------
-    str
-        MyST Markdown.
-    """
-    counts = ", ".join(f"{sum(e['verdict'] == v for e in entries)} {badge(v)}" for v in VERDICTS)
-    parts = [_LEDGER_HEAD.format(total=len(entries), counts=counts)]
-    for name, planned in SECTIONS.items():
-        title = f"{{doc}}`{titles[name]} <sections/{name}>`" if name in titles else f"{planned} (to come)"
-        parts.append(f"## {title}\n")
-        parts += [_entry(e) for e in entries if e["section"] == name]
-    return "\n".join(parts)
-
-
-_LEDGER_HEAD = """\
-# The ledger
-
-Every numbered statement and figure of the paper, section by section, with what was measured.
-A verdict is earned by numbers.
-The measurement must agree with the prediction and contradict a named falsehood on the same data.
-The page is made from the outputs of the executed sections.
-The same entries for machines are in <a href="../claims.json">claims.json</a>.
-
-Of {total} entries: {counts}.
-"""
-
-
-def _entry(entry):
-    statement = statements()[entry["id"]]
-    label = f" `{statement.label}`" if statement.label else ""
-    lines = [
-        f"({entry['id']})=",
-        f"**{statement.name}** {badge(entry['verdict'])}  ",
-        f"*{statement.title}*, {statement.place}{label}",
-        "",
-        statement.says.strip(),
-        "",
-    ]
-    if entry["checks"]:
-        lines += ["```{list-table}", ":header-rows: 1", ":class: ledger-table", ""]
-        rows = [("Verdict", "Measured", "Predicted", "Falsehood")]
-        rows += [_check_row(Check(**c)) for c in entry["checks"]]
-        lines += [f"{'*' if i == 0 else ' '} - {cell}" for row in rows for i, cell in enumerate(row)]
-        lines += ["```", ""]
-    return "\n".join(lines)
-
-
-def _check_row(c):
-    return (
-        badge(c.verdict) + (f" {c.limits}" if c.limits else ""),
-        f"{c.what}: {_numbers(c.measured)}",
-        c.agreement,
-        f"{c.falsehood}: {c.rejection}",
-    )

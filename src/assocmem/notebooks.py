@@ -2,6 +2,7 @@
 
 What comes out depends on the section, its parameters, the code and data it reads and nothing else: no times,
 no temporary paths, no random ids. A target that already holds the result of the same inputs is left alone.
+How long it took, and where, is in the record beside it.
 """
 
 import ast
@@ -24,6 +25,7 @@ from assocmem.environment import environment
 from assocmem.limits import memory_shortage
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.results import write_whole
+from assocmem.run_record import write_record
 from assocmem.sections import UsageError, project_root
 from assocmem.sources import reachable_modules, syntax_tree
 
@@ -68,7 +70,7 @@ def run_section(section, values, target, *, force=False):
         A value for every parameter, as `assocmem.sections.resolve` returns it.
     target : path
         The ``.ipynb`` to write. It is replaced only by a complete success; a failure is left beside it as
-        ``NAME.failed.ipynb``.
+        ``NAME.failed.ipynb``, and the record of a success as ``NAME.run.json``.
     force : bool
         Execute even if the target is up to date.
 
@@ -99,8 +101,10 @@ def run_section(section, values, target, *, force=False):
         _write(notebook, failed)
         raise SectionFailed(f"section {section.name} failed, {failure}; see {failed}")
     _write(notebook, target)
+    seconds = time.monotonic() - started
+    write_record(target, key=key, seconds=seconds, device=values.get("device", "cpu"))
     failed.unlink(missing_ok=True)
-    return Run(target, time.monotonic() - started, True)
+    return Run(target, seconds, True)
 
 
 # --- what a result depends on ---------------------------------------------------------------------

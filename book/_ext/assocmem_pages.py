@@ -1,0 +1,44 @@
+"""What the book generates around its own pages: heads and ends of sections, the filter of the ledger."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from assocmem import claims, ledger, markdown, run_record, section_pages
+from assocmem.sections import load_section
+
+SECTIONS = "book/sections/"
+MODULES = (claims, ledger, markdown, run_record, section_pages)
+
+
+def add_around_section(app, docname, source) -> None:
+    """Give a section that is read its head, its end and its anchors; the file itself stays as it is."""
+    if not docname.startswith(SECTIONS):
+        return
+    root = Path(app.srcdir)
+    name = docname.removeprefix(SECTIONS)
+    notebook = root / f"{docname}.ipynb"
+    section = load_section(name, root)
+    notes = section_pages.read_notes([name], root)[name]
+    record = run_record.read_record(notebook)
+    files = [section.path, root / section_pages.NOTES, claims.STATEMENTS]
+    files += [Path(module.__file__) for module in MODULES]
+    files += [run_record.record_path(notebook)] if record else []
+    for path in files:
+        app.env.note_dependency(path)
+    source[0] = json.dumps(section_pages.page(json.loads(source[0]), section, notes, record))
+
+
+def add_filter(app, pagename, templatename, context, doctree) -> None:
+    """Load the script of the ledger's filter on that page alone."""
+    if pagename == "book/ledger":
+        app.add_js_file("ledger.js")
+
+
+def setup(app) -> dict:
+    """Register the extension with Sphinx."""
+    app.connect("source-read", add_around_section)
+    app.connect("html-page-context", add_filter)
+    app.add_css_file("pages.css")
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
