@@ -47,10 +47,11 @@ PREAMBLE = r"""
 \definecolor{proved}{HTML}{1F5F8B}
 \definecolor{guessed}{HTML}{9A5B00}
 \colorlet{statement}{proved}
-\renewenvironment{sphinxnote}[1]{%
+\renewenvironment{sphinxnote}[1]{\par\addvspace{6pt}%
   \def\FrameCommand{{\color{statement}\vrule width 2pt}\hspace{8pt}}%
   \MakeFramed{\advance\hsize-\width\FrameRestore}\noindent\textbf{\color{statement}#1}\par\nobreak
-}{\endMakeFramed}
+}{\endMakeFramed\addvspace{6pt}}
+\setlength{\abovecaptionskip}{2pt}
 
 % the list of references has a page of its own, which has the heading; its numbers say nothing
 \makeatletter
@@ -63,7 +64,10 @@ PREAMBLE = r"""
 % cells of tables are too narrow for straight right margins
 \newcolumntype{T}{L}
 \renewcommand{\sphinxstyletheadfamily}{\bfseries}
+\renewcommand{\sphinxtablecontinued}[1]{}
 \makeatletter
+\newcolumntype{\X}[2]{>{\raggedright\arraybackslash}p{\dimexpr
+  (\linewidth-\spx@arrayrulewidth)*#1/#2-\tw@\tabcolsep-\spx@arrayrulewidth\relax}}
 \g@addto@macro\sphinxattablestart{\small}
 \g@addto@macro\sphinxatlongtablestart{\small}
 \makeatother
@@ -214,7 +218,12 @@ def check_table(html: str) -> nodes.table:
 
 def badge(text: str, classes: list[str]) -> nodes.inline:
     """Return a verdict as a word in its colour."""
-    return nodes.inline("", text, classes=[name for name in classes if name.startswith("verdict-")])
+    return nodes.inline("", text, classes=only_kind(classes))
+
+
+def only_kind(classes: list[str]) -> list[str]:
+    """Return the class that says which verdict it is, which LaTeX wants alone."""
+    return [name for name in classes if name.startswith("verdict-")]
 
 
 class Verdicts(SphinxPostTransform):
@@ -227,7 +236,7 @@ class Verdicts(SphinxPostTransform):
         """Replace the badges."""
         for span in list(self.document.findall(nodes.inline)):
             if "verdict" in span["classes"]:
-                span.replace_self(badge(span.astext(), span["classes"]))
+                span["classes"] = only_kind(span["classes"])
         for opening in list(self.document.findall(nodes.raw)):
             found = CLASSES.fullmatch(opening.astext().strip())
             if found and "verdict" in found[1].split():
@@ -249,6 +258,25 @@ class Statements(SphinxPostTransform):
                 place = node.parent.index(node)
                 node.parent.insert(place + 1, raw(r"\colorlet{statement}{proved}"))
                 node.parent.insert(place, raw(r"\colorlet{statement}{guessed}"))
+
+
+class Anchors(SphinxPostTransform):
+    """Give a place in LaTeX to anchors that Sphinx takes for those of formulas, by their name."""
+
+    default_priority = 5
+    builders = ("latex",)
+
+    def run(self, **kwargs) -> None:
+        """Add the labels."""
+        for target in list(self.document.findall(nodes.target)):
+            name = target.get("refid", "")
+            following = target.next_node(descend=False, siblings=True)
+            if name.startswith("equation-") and not isinstance(following, nodes.math_block):
+                page = target
+                while not (isinstance(page, nodes.document) or "docname" in page):
+                    page = page.parent
+                label = rf"\phantomsection\label{{\detokenize{{{page['docname']}:{name}}}}}"
+                target.replace_self([raw(label), target.deepcopy()])
 
 
 class Cards(SphinxPostTransform):
@@ -289,11 +317,13 @@ class Tables(SphinxPostTransform):
         """Set widths where LaTeX would let a table run off the page."""
         for table in self.document.findall(nodes.table):
             rows = list(table.findall(nodes.row))
-            columns = list(zip(*([len(cell.astext()) for cell in row] for row in rows), strict=True))
+            body = [row for row in rows if isinstance(row.parent, nodes.tbody)]
+            columns = zip(*([len(cell.astext()) for cell in row] for row in body), strict=True)
+            widths = [max(8, *column) for column in columns]
             if "ledger-table" in table["classes"]:
                 set_widths(table, LEDGER_WIDTHS)
-            elif len(rows) > LONG and sum(map(max, columns)) > WIDE:
-                set_widths(table, [min(max(*column, 10), WIDE // 3) for column in columns])
+            elif len(rows) > LONG and sum(widths) > WIDE:
+                set_widths(table, [min(width, WIDE // 3) + 3 for width in widths])
 
 
 def set_widths(table: nodes.table, widths: list[int]) -> None:
@@ -324,6 +354,6 @@ class FoldedCode(SphinxPostTransform):
 def setup(app) -> dict:
     """Register the extension with Sphinx."""
     app.connect("config-inited", set_up_print, priority=950)  # after the table of contents at 900
-    for transform in (Parts, Checks, Verdicts, Statements, Cards, Tables, FoldedCode):
+    for transform in (Parts, Checks, Verdicts, Statements, Anchors, Cards, Tables, FoldedCode):
         app.add_post_transform(transform)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
