@@ -65,6 +65,7 @@ PREAMBLE = r"""
 \newcolumntype{T}{L}
 \renewcommand{\sphinxstyletheadfamily}{\bfseries}
 \renewcommand{\sphinxtablecontinued}[1]{}
+\setlength{\extrarowheight}{1.5pt}
 \makeatletter
 \newcolumntype{\X}[2]{>{\raggedright\arraybackslash}p{\dimexpr
   (\linewidth-\spx@arrayrulewidth)*#1/#2-\tw@\tabcolsep-\spx@arrayrulewidth\relax}}
@@ -111,7 +112,7 @@ def title_page(title: str) -> str:
         [
             r"\begin{titlepage}\centering\null\vspace{0.22\textheight}",
             rf"{{\Huge\bfseries\color{{proved}}{title}\par}}\vspace{{14mm}}",
-            rf"{{\large A book that runs the results of\par}}\vspace{{4mm}}",
+            r"{\large A book that runs the results of\par}\vspace{4mm}",
             rf"{{\Large\itshape {paper.fields['title']}\par}}\vspace{{4mm}}",
             rf"{{\large {authors}, {paper.fields['year']}\par}}",
             r"\end{titlepage}",
@@ -130,7 +131,9 @@ def set_up_print(app, config) -> None:
     config.latex_documents = [
         (config.root_doc, f"{FILE}.tex", config.html_title, config.author, "manual"),
     ]
-    title = r"\hypersetup{pdftitle={%s}, pdfauthor={%s}, pdfsubject={}}" % (config.html_title, config.author)
+    about = (
+        rf"\hypersetup{{pdftitle={{{config.html_title}}}, pdfauthor={{{config.author}}}, bookmarksnumbered}}"
+    )
     config.latex_elements = {
         **config.latex_elements,
         "papersize": "a4paper",
@@ -142,7 +145,7 @@ def set_up_print(app, config) -> None:
         "printindex": "",
         "sphinxsetup": SETUP,
         "fvset": r"\fvset{fontsize=\footnotesize}",
-        "preamble": config.latex_elements.get("preamble", "") + PREAMBLE + title,
+        "preamble": config.latex_elements.get("preamble", "") + PREAMBLE + about,
     }
 
 
@@ -308,13 +311,16 @@ def card_item(card: nodes.Element) -> nodes.list_item:
 
 
 class Tables(SphinxPostTransform):
-    """Give wide and long tables columns that share the page, by what they hold."""
+    """Give wide and long tables columns that share the page, by what they hold; leave empty cells empty."""
 
     default_priority = 20
     builders = ("latex",)
 
     def run(self, **kwargs) -> None:
         """Set widths where LaTeX would let a table run off the page."""
+        for cell in self.document.findall(nodes.entry):
+            if not cell.astext().strip():
+                cell.clear()  # an empty paragraph is one more line
         for table in self.document.findall(nodes.table):
             rows = list(table.findall(nodes.row))
             body = [row for row in rows if isinstance(row.parent, nodes.tbody)]

@@ -9,16 +9,17 @@ from assocmem.sections import UsageError, project_root
 
 NAME = "linear-associative-memory"
 PROGRAMS = ("latexmk", "xelatex", "kpsewhich")
-FILES = {
-    "polyglossia.sty": "texlive-xetex",
-    "unicode-math.sty": "texlive-latex-recommended",
-    "tabulary.sty": "texlive-latex-extra",
-    "pzdr.tfm": "texlive-fonts-recommended",
-    "texgyrepagella-regular.otf": "fonts-texgyre",
-    "texgyrepagella-math.otf": "fonts-texgyre-math",
-    "DejaVuSansMono.ttf": "fonts-dejavu-core",
-}
-PACKAGES = ("latexmk", *FILES.values())
+FILES = (
+    "unicode-math.sty",
+    "tabulary.sty",
+    "pzdr.tfm",
+    "texgyrepagella-regular.otf",
+    "texgyrepagella-math.otf",
+    "DejaVuSansMono.ttf",
+)
+PACKAGES = (
+    "latexmk texlive-xetex texlive-fonts-recommended fonts-texgyre fonts-texgyre-math fonts-dejavu-core"
+)
 SAME_BYTES = {"SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1"}  # two prints of one book are the same file
 
 
@@ -28,8 +29,8 @@ def build_pdf():
     Returns
     -------
     int
-        0 if the PDF is there; 1 if a section failed, a verdict is not the one its section reports, the renderer
-        warned, or LaTeX failed. Each reason is printed.
+        0 if the PDF is there; 1 if a section failed, a verdict is not the one its section reports, the
+        renderer warned, or LaTeX failed. Each reason is printed.
 
     Raises
     ------
@@ -56,10 +57,9 @@ def require_latex():
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     missing = missing or [name for name in FILES if not _found(name)]
     if missing:
-        packages = " ".join(PACKAGES)
         raise UsageError(
             f"the PDF needs LaTeX, and {', '.join(missing)} cannot be found; "
-            f"on Debian: apt-get install --no-install-recommends {packages}"
+            f"on Debian: apt-get install --no-install-recommends {PACKAGES}"
         )
 
 
@@ -79,7 +79,7 @@ def print_book(root):
     work = target.parent / "_build" / "latex"
     problems = jupyter_book(root, "--builder", "latex", "--path-output", str(target.parent), **SAME_BYTES)
     if problems:
-        shutil.rmtree(work.parent, ignore_errors=True)  # or warnings of pages already read would not come back
+        shutil.rmtree(work.parent, ignore_errors=True)  # else the warnings would not come back
         return problems
     command = ["latexmk", "-xelatex", "-interaction=nonstopmode", "-halt-on-error", f"{NAME}.tex"]
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
