@@ -3,10 +3,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: book test check publish links newest bench overview lock clean
+.PHONY: book pdf test check publish links newest bench overview lock clean
 
 book: $(READY)            ## execute the sections, build the HTML, say where it is
 	@$(BIN)/python -m assocmem build
+
+pdf: $(READY)             ## the book as a PDF (needs LaTeX: book/how_to.md)
+	@$(BIN)/python -m assocmem pdf
 
 test: $(READY)            ## ruff and pytest
 	@$(BIN)/ruff check .

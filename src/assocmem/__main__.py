@@ -77,6 +77,9 @@ def _parser():
     build = commands.add_parser("build", help="execute every section that is out of date and build the book")
     build.add_argument("--force", action="store_true", help="execute every section")
     build.set_defaults(command=_build)
+
+    pdf = commands.add_parser("pdf", help="the same book as a PDF (needs LaTeX)")
+    pdf.set_defaults(command=_pdf)
     return parser
 
 
@@ -133,6 +136,12 @@ def _build(options):
     from assocmem.book import build_book
 
     return build_book(force=options.force)
+
+
+def _pdf(options):
+    from assocmem.printing import build_pdf
+
+    return build_pdf()
 
 
 if __name__ == "__main__":

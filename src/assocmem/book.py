@@ -45,31 +45,42 @@ def build_book(*, force=False):
     """
     root = project_root()
     pages = contents(root)
-    names = [page.removeprefix(SECTIONS) for page in pages if page.startswith(SECTIONS)]
-    read_notes(names, root)  # before anything is executed
-    failures, times = execute_sections(names, root, force=force)
-    if failures:
-        return _fail(failures)
-    problems = write_ledger(names, root)
+    problems, times = prepare(root, pages, force=force)
+    problems = problems or render(root, pages)
     if problems:
-        return _fail(problems)
-    try:
-        write_tables_page(names, root)
-        write_script(root / EXPLORER_TABLES)
-    except ValueError as error:
-        return _fail([f"stored tables: {error}"])
-    write_status_page(names, root)
-    problems = render(root, pages)
-    if problems:
-        return _fail(problems)
+        return fail(problems)
     print("\n".join(f"{name:24} {seconds}" for name, seconds in times.items()))
     print(f"open {root / '_build' / 'html' / 'index.html'}")
     return 0
 
 
-def _fail(lines):
+def fail(lines):
+    """Print what went wrong and return the exit code for it."""
     print("\n".join(f"assocmem: {line}" for line in lines), file=sys.stderr)
     return 1
+
+
+def prepare(root, pages, *, force=False):
+    """Execute the sections that are out of date and write the pages that are made from their results.
+
+    Returns
+    -------
+    problems : list of str
+    times : dict
+        Words on how long each section took, by name.
+    """
+    names = [page.removeprefix(SECTIONS) for page in pages if page.startswith(SECTIONS)]
+    read_notes(names, root)  # before anything is executed
+    problems, times = execute_sections(names, root, force=force)
+    problems = problems or write_ledger(names, root)
+    if not problems:
+        try:
+            write_tables_page(names, root)
+            write_script(root / EXPLORER_TABLES)
+            write_status_page(names, root)
+        except ValueError as error:
+            problems = [f"stored tables: {error}"]
+    return problems, times
 
 
 def contents(root):
@@ -184,16 +195,30 @@ def render(root, pages):
         What went wrong.
     """
     output = root / "_build"
-    launch = "from jupyter_book.cli.main import main; main()"
-    command = [sys.executable, "-c", launch, "build", str(root), "-W", "-n", "--keep-going", "-q"]
-    done = subprocess.run(command, check=False, cwd=root, capture_output=True, encoding="utf-8")
-    if done.returncode:
+    problems = jupyter_book(root)
+    if problems:
         # pages that were read are not read again, and their warnings would not come back
         shutil.rmtree(output / "html" / ".doctrees", ignore_errors=True)
         shutil.rmtree(output / ".doctrees", ignore_errors=True)
-        return ["the book did not render:", *_telling(done.stdout + done.stderr)]
+        return problems
     missing = [page for page in [*pages, "claims.json"] if not _rendered(output / "html", page).is_file()]
     return [f"the book lacks the page {page}" for page in missing]
+
+
+def jupyter_book(root, *arguments, **variables):
+    """Call jupyter-book with warnings as errors.
+
+    Returns
+    -------
+    list of str
+        What went wrong.
+    """
+    launch = "from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", launch, "build", str(root), "-W", "-n", "--keep-going", "-q", *arguments]
+    environment = os.environ | variables
+    pipes = {"capture_output": True, "encoding": "utf-8"}
+    done = subprocess.run(command, check=False, cwd=root, env=environment, **pipes)
+    return ["the book did not render:", *_telling(done.stdout + done.stderr)] if done.returncode else []
 
 
 def _rendered(html, page):
