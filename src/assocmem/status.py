@@ -8,6 +8,7 @@ from assocmem.claims import VERDICTS, badge
 from assocmem.markdown import list_table
 from assocmem.results import SECONDS
 from assocmem.section_pages import machine_in_words, time_in_words
+from assocmem.stored_tables import stored
 from assocmem.sweeps import duration
 
 HEAD = """\
@@ -43,10 +44,10 @@ def status_page(root, titles, checks, records):
     versions = _versions(records)
     if versions:
         parts += ["## Packages\n", "Those that the sections ran with.\n", versions]
-    tables = [(name, path) for name in titles for path in sorted((root / "data" / name).glob("*.csv"))]
+    tables = [(link, path) for link, paths in stored(root, titles).items() for path in paths]
     if tables:
         text = "Computed beforehand, by {doc}`sweeps <sweeps>`; {doc}`tables` has the details.\n"
-        parts += ["## Stored tables\n", text, _tables(titles, tables)]
+        parts += ["## Stored tables\n", text, _tables(tables)]
     return "\n".join(parts)
 
 
@@ -91,9 +92,9 @@ def _versions(records):
     return list_table([("Package", "Version"), *rows], "status-table")
 
 
-def _tables(titles, tables):
-    rows = [("Section", "Table", "Rows", "Time", "Days", "On")]
-    for name, path in tables:
+def _tables(tables):
+    rows = [("Read by", "Table", "Rows", "Time", "Days", "On")]
+    for link, path in tables:
         record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
         days = sorted({origin["date"] for origin in record["origins"]})
         machines = dict.fromkeys(
@@ -104,7 +105,7 @@ def _tables(titles, tables):
             seconds = [float(row[SECONDS]) for row in csv.DictReader(file) if row[SECONDS]]
         rows.append(
             (
-                _link(titles, name),
+                link,
                 f"`{path.stem}`",
                 record["rows"],
                 duration(round(sum(seconds))) if seconds else "",

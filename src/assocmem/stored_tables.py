@@ -37,16 +37,27 @@ def tables_page(root, titles):
         If a table is not what its record describes, or stale.
     """
     parts = [HEAD]
-    pages = {name: f"{{doc}}`{title} <sections/{name}>`" for name, title in titles.items()}
-    for folder, heading in (pages | {"explorer": "{doc}`The explorers <explore_capacity>`"}).items():
-        tables = sorted((root / "data" / folder).glob("*.csv"))
-        if tables:
-            parts += [f"## {heading}\n", *map(_entry, tables)]
+    for heading, tables in stored(root, titles).items():
+        parts += [f"## {heading}\n", *map(_entry, tables)]
     waiting = sorted(p for p in (root / "data").glob("*/*.yml") if not p.with_suffix(".csv").exists())
     if waiting:
         parts.append("## Not computed yet\n")
         parts += [f"- `{path.parent.name}/{path.stem}`: {_title(path)}." for path in waiting]
     return "\n".join(parts) + "\n"
+
+
+def stored(root, titles):
+    """Lists of stored tables (their ``.csv``) by the link to the pages that read them.
+
+    Parameters
+    ----------
+    root, titles
+        As in `tables_page`.
+    """
+    pages = {name: f"{{doc}}`{title} <sections/{name}>`" for name, title in titles.items()}
+    pages["explorer"] = "{doc}`Explorers <explore_capacity>`"
+    found = {link: sorted((root / "data" / name).glob("*.csv")) for name, link in pages.items()}
+    return {link: tables for link, tables in found.items() if tables}
 
 
 def _entry(path):

@@ -129,7 +129,7 @@ def test_interpolated_probabilities_are_within_the_stated_error(explorer):
     found = page.evaluate("sizes => sizes.map(([n, d, k]) => assocmem.capacity.retrieval(n, d, k))", sizes)
     expected = [float(kinematics.retrieval_probability(n, d, k)) for n, d, k in sizes]
     small = [n < 10**5 for n, _, _ in sizes]  # beyond, a dimension is less than the error
-    np.testing.assert_allclose(np.array(found)[small], np.array(expected)[small], atol=0.01)
+    np.testing.assert_allclose(np.array(found)[small], np.array(expected)[small], atol=0.02)
 
 
 def test_failures_of_outer_products_are_within_the_stated_error(explorer):

@@ -127,7 +127,7 @@
   const charts = element("div", { class: "am-charts" }), wide = element("div", { class: "am-wide" });
   host.append(answer, charts);
   charts.append(wide);
-  const chart = scope.widgets.chart(wide, { id: "capacity-chart", title: "Probability that all pairs are retrieved", xLabel: "dimension d", yLabel: "probability", xLog: true, height: 300 });
+  const chart = scope.widgets.chart(wide, { id: "capacity-chart", title: "Probability that all pairs are retrieved", xLabel: "dimension d", yLabel: "probability", height: 300 });
   const table = scope.widgets.readings(host, "In numbers");
 
   const tailOf = (r) => (n) => Math.max(1, Math.min(n - 1, Math.ceil(r * (n - 1) - 1e-9)));
@@ -152,7 +152,7 @@
     needs.unshift(["sum of outer products", outerHalf(n)]);
     const places = [d, found.half, top1 ? Math.sqrt(9 * n * Math.log(n)) : found.half].filter(Number.isFinite);
     const x = [Math.max(1, 0.7 * Math.min(...places)), 1.4 * Math.max(...places)];
-    const across = (f) => curve((u) => u, Math.log(x[0]), Math.log(x[1]), 240).map(([u]) => [Math.exp(u), f(Math.exp(u))]);
+    const across = (f) => curve(f, ...x, 300);
     const [from, to] = scope.capacity.shifts(n, k);
     const marks = [
       { area: [...across((y) => scope.capacity.retrieval(n, y, k, to)), ...across((y) => scope.capacity.retrieval(n, y, k, from)).reverse()], class: "am-green", name: "some memory, as certified instances have it" },
@@ -175,7 +175,7 @@
     ];
     if (top1) {
       rows.push(["d² / (n log n)", say(found.ratio, 6), found.ratio]);
-      rows.push(["Theorem 1, for n → ∞", found.ratio > 2 ? `above 2: some memory works${found.ratio > 8 ? "; above 8: outer products do" : ""}` : "below 2: no memory works", found.ratio > 2 ? "above" : "below"]);
+      rows.push(["Theorem 1, for n → ∞", found.ratio > 2 ? `above 2: some memory works${found.ratio > 8 ? "; above 8: outer products do" : ""}, once n is large enough` : "below 2: no memory works, once n is large enough", found.ratio > 2 ? "above" : "below"]);
       rows.push(["Conjecture 1: d from n (2 log n − 3 log log n)", say(found.conjecture, 6), found.conjecture]);
     } else {
       rows.push(["critical load α_c(k/(n−1))", say(found.critical, 6), found.critical]);

@@ -17,8 +17,8 @@
   const answer = element("p", { class: "am-answer", role: "status" });
   const charts = element("div", { class: "am-charts" });
   host.append(answer, charts);
-  const norms = widgets.chart(charts, { id: "ridge-norm", title: "Norm scale", xLabel: "ridge λ (large on the left)", yLabel: "ν", xLog: true });
-  const losses = widgets.chart(charts, { id: "ridge-loss", title: "Loss", xLabel: "ridge λ (large on the left)", yLabel: "mean loss", xLog: true, yLog: true });
+  const norms = widgets.chart(charts, { id: "ridge-norm", title: "Norm scale", xLabel: "ridge λ", yLabel: "ν", xLog: true });
+  const losses = widgets.chart(charts, { id: "ridge-loss", title: "Loss", xLabel: "ridge λ", yLabel: "mean loss", xLog: true, yLog: true });
   const scores = widgets.chart(charts, { id: "ridge-scores", title: "Scores of one key, over ν", xLabel: "score / ν", yLabel: "density" });
   const ranks = widgets.chart(charts, { id: "ridge-percentiles", title: "Share of competitors below the signal", xLabel: "percentile w", yLabel: "share of keys up to w" });
   const table = widgets.readings(host, "At this ridge, and in the limit");
@@ -58,12 +58,12 @@
     const lost = here.margin.cdf(0), middle = here.percentile.quantile(0.5);
     host.dataset.phase = limit === null ? "critical" : below ? "below" : "above";
 
-    const span = [RIDGES[1], RIDGES[0]], largest = Math.max(nu, ...points.map((p) => p.nu), below || !limit ? 0 : limit.nu);
+    const span = RIDGES, largest = Math.max(nu, ...points.map((p) => p.nu), below || !limit ? 0 : limit.nu);
     const end = below || !limit ? [] : [{ across: limit.nu, class: "am-orange am-dashed", name: "limit" }];
     norms.draw({
       x: span, y: [0, 1.1 * largest],
       marks: [...end, { line: points.map((p) => [p.ridge, p.nu]), class: "am-blue", name: "along the ridge" }, { dots: [[ridge, nu]], class: "am-pink", big: true, name: "here" }],
-      text: below ? "The norm grows like the logarithm of one over the ridge." : limit ? `The norm tends to ${say(limit.nu)}.` : "",
+      text: below ? "Towards small ridges the norm grows like the logarithm of one over the ridge." : limit ? `Towards small ridges the norm tends to ${say(limit.nu)}.` : "",
     });
     const lowest = Math.min(loss, ...points.map((p) => p.loss)), highest = Math.max(loss, ...points.map((p) => p.loss));
     const room = (value) => 10 ** Math.floor(Math.log10(value));
@@ -71,7 +71,7 @@
       x: span, y: [room(0.9 * lowest), 10 * room(highest)],
       marks: [...(below || !limit ? [] : [{ across: limit.loss, class: "am-orange am-dashed", name: "limit" }]),
         { line: points.map((p) => [p.ridge, p.loss]), class: "am-blue", name: "along the ridge" }, { dots: [[ridge, loss]], class: "am-pink", big: true, name: "here" }],
-      text: below ? "The loss vanishes with the ridge." : limit ? `The loss tends to ${say(limit.loss)}.` : "",
+      text: below ? "Towards small ridges the loss vanishes in proportion." : limit ? `Towards small ridges the loss tends to ${say(limit.loss)}.` : "",
     });
 
     const left = -4, right = limit && below ? Math.max(5, limit.rho + 2) : 5;

@@ -132,7 +132,7 @@
     function draw(content) {
       last = content;
       const W = Math.max(220, figure.clientWidth || 460), H = height;
-      const box = { left: 52, right: 12, top: 10, bottom: 40 };
+      const box = { left: 52, right: 20, top: 10, bottom: 40 };
       const scale = (range, log, from, to) => {
         const f = log ? Math.log10 : (v) => v;
         const [a, b] = range.map(f);
@@ -149,7 +149,7 @@
       const clampY = (y) => Math.min(H, Math.max(-H, Y(y)));
       const path = (points) => points.filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y)).map(([x, y], i) => `${i ? "L" : "M"}${number(X(x))} ${number(clampY(y))}`).join("");
       const inner = element("svg:g", { "clip-path": `url(#${id}-clip)` }), outer = element("svg:g", { class: "am-axes" });
-      for (const v of ticks(...content.x, xLog, Math.max(3, W / 85))) {
+      for (const v of ticks(...content.x, xLog, Math.max(3, W / 60))) {
         outer.append(element("svg:line", { class: "am-grid", x1: X(v), x2: X(v), y1: box.top, y2: H - box.bottom }));
         outer.append(element("svg:text", { x: X(v), y: H - box.bottom + 16, "text-anchor": "middle" }, say(v, 3)));
       }
