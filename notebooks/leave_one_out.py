@@ -648,7 +648,7 @@ check(
 #
 # All constants hide $\beta$ and $1/\lambda$. Stored instances say what happens when these grow, and when vectors are not normal.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-breaks", "caption": "Left: share of the motion of the minimiser that the coupled Newton step misses, against the dimension, as smoothing goes away (root mean squares over stored instances). Right: the same as the ridge goes to zero, below the critical load (blue, load 0.25) and above it (orange, load 0.5)."}, "image": {"alt": "Two panels of falling lines on logarithmic axes against the dimension. Left, four lines, one for each smoothing. Right, six lines, solid below and dashed or solid above the critical load."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-breaks", "caption": "Left: share of the motion of the minimiser that the coupled Newton step misses, against the dimension, as smoothing goes away (root mean squares over stored instances). Right: the same as the ridge goes to zero, below the critical load (blue, load 0.25) and above it (orange, load 0.5)."}, "image": {"alt": "Two panels of falling lines on logarithmic axes against the dimension. Left, four lines, one for each smoothing. Right, six lines, solid below and dashed above the critical load."}}
 figure, axes = panels(2, sharey=True)
 
 

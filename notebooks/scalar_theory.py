@@ -414,7 +414,7 @@ def extrapolate(x, degree=2):
 figure, axes = panels(3, height=3.2)
 dense = np.linspace(0, inverse.max(), 50)
 looks = series(NAMES)
-for ax, (name, look) in zip(axes, looks, strict=False):
+for ax, (name, look) in zip(axes[:2], looks[:2], strict=True):
     ax.errorbar(inverse, means[name], yerr=2 * errors[name], ls="none", **look)
     line = np.polyval(extrapolate(values[name])[0], dense)
     ax.plot(dense, line, "--", color=look["color"])

@@ -245,7 +245,7 @@ excess = {n: halves[n][0] - predicted[n] for n in all_sizes}
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-transition", "caption": "Share of instances that some memory retrieves. Points: certified verdicts with 95% intervals. Left: against the ratio of the theorem, whose threshold 2 is at the right edge; lines are the kinematic prediction, with no fitted constant. Right: the same points by their distance from the predicted place; lines have the place and the width that fit best. They narrow as n grows, and cross one half at nearly the same distance."}, "image": {"alt": "Left, four steep curves between 0.9 and 1.2 on an axis that reaches 2, with measured points slightly to their left. Right, four curves of different steepness that cross each other at one half and at minus 0.2."}}
 figure, (left, right) = panels(2)
-for (n, (d, successes, trials)), look in series(data.items()):
+for (n, (d, successes, trials)), look in series(sorted(data.items())):
     color = look["color"]
     fine, width = (
         np.linspace(d.min() - 1, d.max() + 1, 200),
@@ -379,7 +379,7 @@ ax.set(
     ylabel="share retrieved",
     ylim=(-0.03, 1.03),
 )
-ax.legend()
+ax.legend(loc="center", bbox_to_anchor=(0.66, 0.6))
 figure
 
 # %% [markdown]
