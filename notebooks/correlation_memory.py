@@ -51,7 +51,15 @@ from assocmem import correlation as cmm
 from assocmem import model
 from assocmem import plotting as plot
 from assocmem.claims import check
-from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, PALETTE, Table, panels
+from assocmem.plotting import (
+    ANY_MEMORY,
+    INK,
+    LIMIT,
+    OUTER_PRODUCTS,
+    Table,
+    panels,
+    series,
+)
 from assocmem.progress import progress
 
 plot.use_style()
@@ -170,13 +178,17 @@ print(
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-column", "caption": "Scores of one key in a tiny memory: histogram of simulated instances, the exact law (line), and the Gaussian picture (dashed). The true scores have a sharper peak and heavier tails, and the signal leans to the right."}, "image": {"alt": "Two histograms, of the signal score and of the best competing score, each with a solid line that follows it and a dashed Gaussian line that does not."}}
 figure, axes = panels(2)
-curves = (exact, "-", "exact law"), (gaussian, "--", "Gaussian picture")
+curves = (
+    (exact, {"ls": "-", "color": OUTER_PRODUCTS, "label": "exact law"}),
+    (gaussian, {"ls": "--", "color": INK, "label": "Gaussian picture"}),
+)
 for ax, name in zip(axes, ["signal", "best competitor"], strict=True):
     values = STATISTICS[name](simulated)
     bins = np.linspace(*np.quantile(values, [0.002, 0.99]), 50)
-    ax.hist(values, bins, density=True, color=BLUE, alpha=0.25, label="simulated")
-    for sample, style, label in curves:
-        plot.density_line(ax, STATISTICS[name](sample), bins, style, label=label)
+    look = {"color": OUTER_PRODUCTS, "alpha": 0.25, "label": "simulated"}
+    ax.hist(values, bins, density=True, **look)
+    for sample, look in curves:
+        plot.density_line(ax, STATISTICS[name](sample), bins, **look)
     ax.set(xlabel=f"score of the {name}", ylabel="density", yticks=[])
 axes[0].legend()
 figure
@@ -285,23 +297,24 @@ signal, rival = (
 unit = math.sqrt(n / d**2 * math.log(n))
 dip, rise = (1 - signal) / unit, rival / unit
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plane", "caption": "Each dot is a key of one memory: how far its signal dips below 1, and how far its best competitor rises above 0, in units of sqrt(load log n). Dots above the orange line fail. Shaded, where pairs of a key and a competitor occur as n grows; the line for 2 passes the typical key, the line for 8 touches the corner where the worst key of all meets an ordinary best competitor."}, "image": {"alt": "A cloud of dots around dip 0 and rise 1.4, under a quarter disc of radius 2 that is cut at dip square root of 2, with three parallel slanted lines."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plane", "caption": "Each dot is a key of one memory: how far its signal dips below 1, and how far its best competitor rises above 0, in units of sqrt(load log n). Dots above the dashed line fail. Shaded, where pairs of a key and a competitor occur as n grows; the line for 2 passes the typical key, the line for 8 touches the corner where the worst key of all meets an ordinary best competitor."}, "image": {"alt": "A cloud of dots around dip 0 and rise 1.4, under a quarter disc of radius 2 that is cut at dip square root of 2, with three parallel slanted lines."}}
 figure, ax = panels(width=5.6, height=4.6)
 angle = np.linspace(0, np.pi, 200)
 inside = np.abs(2 * np.cos(angle)) <= math.sqrt(2)
 edge = 2 * np.cos(angle[inside]), 2 * np.sin(angle[inside])
-ax.fill_between(*edge, color=GREY, alpha=0.18, lw=0, label="pairs, large $n$")
-ax.plot(dip, rise, ".", ms=2.5, color=BLUE, alpha=0.6, label=f"keys, $n={n}$, $d={d}$")
+ax.fill_between(*edge, color=LIMIT, alpha=0.18, lw=0, label="pairs, large $n$")
+look = {"ms": 2.5, "color": OUTER_PRODUCTS, "alpha": 0.6}
+ax.plot(dip, rise, ".", label=f"keys, $n={n}$, $d={d}$", **look)
 x = np.linspace(-1.6, 2.4, 2)
 for c, color, style in (
-    (2, GREEN, "-"),
-    (8, GREY, "-"),
-    (d**2 / (n * math.log(n)), ORANGE, "--"),
+    (2, ANY_MEMORY, "-"),
+    (8, OUTER_PRODUCTS, "-"),
+    (d**2 / (n * math.log(n)), INK, "--"),
 ):
     ax.plot(
         x, math.sqrt(c) - x, style, color=color, label=f"$d^2/(n\\,\\log n) = {c:.3g}$"
     )
-ax.plot([0, math.sqrt(2)], [math.sqrt(2)] * 2, "k+", ms=9)
+ax.plot([0, math.sqrt(2)], [math.sqrt(2)] * 2, "+", color=INK, ms=9)
 ax.set(
     xlim=(-1.6, 2.4),
     ylim=(0, 3.4),
@@ -361,10 +374,11 @@ expected = np.array([n * cmm.query_failure(n, d).value for n, d in grid])
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-success", "caption": "Probability that outer products retrieve all pairs. Points: simulated memories with 95% intervals. Solid: the exact one-column law. Dotted: one minus the union bound over pairs in the Gaussian picture, for the smallest and the largest n; the smaller the memory, the more it promises too much."}, "image": {"alt": "Rising curves of success probability against d squared over n log n for several n, steeper and further left for larger n, with points on the solid curves and dotted curves far to their left."}}
 figure, ax = panels(height=3.8)
 dense = np.linspace(min(ratios), max(ratios), curve_points)
-for n, color in zip(sizes, PALETTE * 9, strict=False):
+for n, look in series(sizes):
+    color = look["color"]
     here = np.array([point[0] == n for point in grid])
     plot.proportions(
-        ax, reached[here], successes[here], number[here], color=color, label=f"$n={n}$"
+        ax, reached[here], successes[here], number[here], label=f"$n={n}$", **look
     )
     dims = sorted({model.dimension_at_ratio(n, c) for c in dense})
     law = [math.exp(-n * cmm.query_failure(n, d, replicates=2).value) for d in dims]
@@ -372,7 +386,7 @@ for n, color in zip(sizes, PALETTE * 9, strict=False):
     if n in (sizes[0], sizes[-1]):
         bound = np.exp([min(0.0, cmm.log_pair_bound(math.log(n), c)) for c in dense])
         ax.plot(dense, 1 - bound, ":", color=color)
-ax.axvline(8, color=GREY, lw=1)
+ax.axvline(8, color=LIMIT, lw=1)
 ax.set(
     xlabel="$d^2/(n\\,\\log n)$",
     ylabel="probability that all are retrieved",
@@ -488,10 +502,10 @@ few = np.unique(np.round(np.logspace(2, 12, curve_points)).astype(int))
 half_exact = [cmm.exact_half_success_ratio(int(m)) for m in few]
 half_picture = [cmm.half_success_ratio(x * math.log(10)) for x in digits]
 half_expanded = cmm.half_success_expansion(digits * math.log(10))
-ax.plot(np.log10(few), half_exact, color=BLUE, label="exact law")
-ax.plot(digits, half_picture, "--", color=ORANGE, label="Gaussian picture")
-ax.plot(digits, half_expanded, ":", color=GREEN, label="two-term expansion")
-ax.axhline(8, color=GREY, lw=1)
+ax.plot(np.log10(few), half_exact, color=OUTER_PRODUCTS, label="exact law")
+ax.plot(digits, half_picture, "--", color=INK, label="Gaussian picture")
+ax.plot(digits, half_expanded, ":", color=INK, label="two-term expansion")
+ax.axhline(8, color=LIMIT, lw=1)
 ax.set(xscale="log", xlabel="decimal digits of $n$", ylim=(5.5, 14))
 ax.set_ylabel("$d^2/(n\\,\\log n)$ for success 1/2")
 ax.set_xticks([2, 3, 6, 12, 25, 50, 100], ["2", "3", "6", "12", "25", "50", "100"])
@@ -552,14 +566,16 @@ measured = {load: percentiles(load) for load in loads}
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-percentile", "caption": "Percentile of the signal among its competitors. Left: distribution functions, simulated (steps) and predicted (lines). Right: densities, simulated (steps) and predicted (lines). As the load grows the target sinks into the crowd, and the law tends to the uniform one."}, "image": {"alt": "Left, distribution functions that hug the right edge for load 0.25 and approach the diagonal for load 4, simulated steps on predicted lines. Right, the densities."}}
 figure, (left, right) = panels(2)
 omega = np.linspace(0, 1, 400)
-for (load, values), color in zip(measured.items(), PALETTE * 9, strict=False):
+for (load, values), look in series(measured.items()):
+    color = look["color"]
     left.ecdf(values, color=color, alpha=0.5, lw=3)
     left.plot(
         omega,
         cmm.percentile_cdf(omega, load),
-        color=color,
         lw=1,
+        markevery=40,
         label=f"load {load:g}",
+        **look,
     )
     right.hist(
         values, 25, range=(0, 1), density=True, color=color, alpha=0.5, histtype="step"

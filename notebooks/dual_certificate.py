@@ -60,7 +60,15 @@ from assocmem.certificates import Certificate
 from assocmem.claims import check
 from assocmem.exact import holds_exactly
 from assocmem.feasibility import cancellation, decide_top1, hidden_target, verify
-from assocmem.plotting import BLUE, GREY, ORANGE, PALETTE, Table, panels
+from assocmem.plotting import (
+    ANY_MEMORY,
+    INK,
+    LIMIT,
+    OUTER_PRODUCTS,
+    Table,
+    panels,
+    series,
+)
 from assocmem.progress import progress
 
 plot.use_style()
@@ -170,14 +178,16 @@ figure, axes = panels(3, height=2.8)
 titles = [f"(a) $d = {above_d}$", f"(b) $d = {below_d}$", "(c) weighted, head to tail"]
 for ax, title in zip(axes, titles, strict=True):
     ax.set_title(title)
-for ax, points, name in zip(
-    axes, (seen, random_plane), ("$W$", "$U V^T$"), strict=False
-):
-    ax.plot(*points, ".", ms=1, color=BLUE, alpha=0.5)
-    ax.axvline(0, color=GREY, lw=1)
+shown = (
+    (seen, "$W$", ANY_MEMORY),
+    (random_plane, "$U V^T$", OUTER_PRODUCTS),
+)
+for ax, (points, name, color) in zip(axes, shown, strict=False):
+    ax.plot(*points, ".", ms=1, color=color, alpha=0.5)
+    ax.axvline(0, color=LIMIT, lw=1)
     ax.set(xlabel=f"along {name}", ylabel="across")
-axes[2].plot(*np.insert(path, 0, 0, axis=1), color=ORANGE)
-axes[2].plot(0, 0, "o", color=GREY)
+axes[2].plot(*np.insert(path, 0, 0, axis=1), color=INK)
+axes[2].plot(0, 0, "o", color=INK)
 axes[2].set(xlabel="along $U V^T$", aspect="equal")
 figure
 
@@ -408,12 +418,14 @@ sizes = {
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-array", "caption": "How much of the proof's array is left over, in the units in which Lemma 1 says that it vanishes. Points: the construction carried out. Lines: the leading terms. It grows at first, and is small only for numbers of pairs that no memory will ever hold; the grey line is the size below which the rest of the proof can work."}, "image": {"alt": "Three curves on logarithmic axes that rise or are flat near ten and a hundred for small n, where points lie on them, and fall below one near 10 to the 17, 10 to the 20 and 10 to the 50."}}
 figure, ax = panels(height=3.5)
 digits = np.linspace(2, 100, 300)
-for c, color in zip(array_ratios, PALETTE, strict=False):
+for c, look in series(array_ratios):
     line = impossibility.predicted_size(digits * math.log(10), c)
-    ax.plot(digits, line, color=color, label=f"$d^2/(n\\,\\log n) = {c:g}$")
+    ax.plot(digits, line, color=look["color"])
     points = np.array([sizes[n, c][:2] for n in array_sizes])
-    ax.errorbar(np.log10(array_sizes), points[:, 0], points[:, 1], fmt="o", color=color)
-ax.axhline(1 / math.pi, color=GREY, lw=1)
+    name = f"$d^2/(n\\,\\log n) = {c:g}$"
+    digits_of = np.log10(array_sizes)
+    ax.errorbar(digits_of, points[:, 0], points[:, 1], ls="none", label=name, **look)
+ax.axhline(1 / math.pi, color=LIMIT, lw=1)
 ax.set(xscale="log", yscale="log", ylim=(1e-3, 1e4), xlabel="decimal digits of $n$")
 ax.set_ylabel("$\\|\\mathcal{A}(\\lambda)\\|_F\\; d\\,\\log n / n$")
 ax.set_xticks([2, 3, 6, 12, 25, 50, 100], ["2", "3", "6", "12", "25", "50", "100"])

@@ -47,7 +47,15 @@ from assocmem import kinematics, model, norm_peak
 from assocmem import plotting as plot
 from assocmem.claims import check
 from assocmem.feasibility import decide_top1
-from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, PALETTE, PINK, Table, panels
+from assocmem.plotting import (
+    ANY_MEMORY,
+    CROSS_ENTROPY,
+    INK,
+    LIMIT,
+    Table,
+    panels,
+    series,
+)
 from assocmem.progress import progress
 from assocmem.results import read_table
 from assocmem.ridgeless import critical_load
@@ -189,8 +197,8 @@ Table(
 digits = np.array([2, 3, 6, 12, 100, 10**4, 10**6])
 log_n = digits * math.log(10)
 y = 2 * log_n
-series = y - 3 * np.log(y) - math.log(2 * math.pi) + 3
-series += (9 * np.log(y) + 3 * math.log(2 * math.pi) - 15) / y
+few_terms = y - 3 * np.log(y) - math.log(2 * math.pi) + 3
+few_terms += (9 * np.log(y) + 3 * math.log(2 * math.pi) - 15) / y
 expansion = np.array([kinematics.large_size(x).mean for x in log_n])
 two_terms = 2 * log_n - 3 * np.log(log_n)
 exact = [kinematics.statistical_dimension(10.0**k) for k in digits if k <= 12]
@@ -200,7 +208,7 @@ Table(
         "$\\E M$, quadrature": [f"{x:.5f}" for x in exact]
         + [""] * (len(digits) - len(exact)),
         "from the level": expansion,
-        "series": series,
+        "series": few_terms,
         "two terms": two_terms,
         "$\\E M$ less two terms": expansion - two_terms,
     },
@@ -238,9 +246,9 @@ logs = np.log(10) * np.logspace(np.log10(1.2), 3.5, 40)
 slopes = np.array([local_slope(x) for x in logs])
 figure, ax = panels(height=3.0)
 known = read_table("finite_size_scaling", "last")["n"]
-ax.axvspan(*np.log10([known.min(), known.max()]), color=GREY, alpha=0.2, lw=0)
-ax.plot(logs / math.log(10), slopes, color=BLUE)
-ax.axhline(-3, ls="--", color=GREEN)
+ax.axvspan(*np.log10([known.min(), known.max()]), color=LIMIT, alpha=0.2, lw=0)
+ax.plot(logs / math.log(10), slopes, color=ANY_MEMORY)
+ax.axhline(-3, ls="--", color=ANY_MEMORY)
 ax.set(xscale="log", xlabel="decimal digits of $n$", ylabel="local slope")
 ax.set_xticks(
     [1.5, 2, 3, 6, 12, 100, 1000], ["1.5", "2", "3", "6", "12", "100", "1000"]
@@ -296,17 +304,16 @@ Table(
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-fractions", "caption": "Where half of all instances should be solvable, d²/n, when signals need only beat the average of a fraction r of their competitors (dots, one colour for each n; leftmost, k = 1). Line: the limit of many pairs at fixed r, the inverse of the critical load. One formula covers both halves of the paper."}, "image": {"alt": "A falling curve from 34 at tiny fractions to one half at all competitors; dots of each size lie on it on the right, fall behind where the tail is a few dozen competitors, and level off where it is one."}}
 figure, ax = panels(height=3.2)
-for n, color in zip(tail_sizes, PALETTE * 9, strict=False):
+for n, look in series(tail_sizes):
     ks = np.unique(np.geomspace(1, n - 1, 7).round().astype(int))
     asked = [
         kinematics.statistical_dimension(n, int(k))
         for k in progress(ks, f"tails, n = {n}")
     ]
-    ax.plot(
-        ks / (n - 1), asked, "o", color=color, label=f"$n = 10^{{{math.log10(n):.3g}}}$"
-    )
+    name = f"$n = 10^{{{math.log10(n):.3g}}}$"
+    ax.plot(ks / (n - 1), asked, ls="none", label=name, **look)
 r = np.logspace(-math.log10(max(tail_sizes)), 0, 80)
-ax.plot(r, [1 / critical_load(x) for x in r], color=GREY, label="$1/\\alpha_c(r)$")
+ax.plot(r, [1 / critical_load(x) for x in r], color=LIMIT, label="$1/\\alpha_c(r)$")
 ax.set(xscale="log", xlabel="tail fraction $r$", ylabel="$d^2/n$")
 ax.legend()
 figure
@@ -344,34 +351,35 @@ peaks = norm_peak.grid_peaks(*norms.T)
 x, y, errors, free = norm_peak.mean_line(peaks)
 fixed = norm_peak.mean_line(peaks, slope=-3.0)[-1]
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-figure1", "caption": "The paper's Figure 1 repeated. (a) Norm scale along the load, one instance for each dimension (darker: larger), with stars at the peaks; grey, the limiting threshold 1/2. (b) Peaks in the coordinates in which the conjecture is a line of slope -3: means over instances with two standard errors, single instances (small dots), the fitted lines of slope -3 (solid) and of free slope (dashed), and the kinematic value (grey)."}, "image": {"alt": "Left, twelve curves with sharp peaks between loads 0.82 and 1.2, further left for larger dimension. Right, points along a falling line, with a cloud of single instances around those of small dimension."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-figure1", "caption": "The paper's Figure 1 repeated. (a) Norm scale along the load, one instance for each dimension (darker: larger), with stars at the peaks; grey, the limiting threshold 1/2. (b) Peaks in the coordinates in which the conjecture is a line of slope -3: means over instances (squares) with two standard errors, single instances (small dots), the fitted lines of slope -3 (solid) and of free slope (dashed), and the kinematic value (green)."}, "image": {"alt": "Left, twelve curves with sharp peaks between loads 0.82 and 1.2, further left for larger dimension. Right, points along a falling line, with a cloud of single instances around those of small dimension."}}
 figure, (left, right) = panels(2)
 shades = np.linspace(0.25, 1.0, len(peaks))
 for d, shade in zip(peaks, shades, strict=True):
     mine = norms[(norms[:, 0] == d) & (norms[:, 1] == 0)]
     load = mine[:, 2] * np.log(mine[:, 2]) / d**2
-    left.plot(load, mine[:, 3], color=BLUE, alpha=shade, lw=1, label=f"{d}")
+    left.plot(load, mine[:, 3], color=CROSS_ENTROPY, alpha=shade, lw=1, label=f"{d}")
     best = mine[:, 3].argmax()
-    left.plot(load[best], mine[best, 3], "*", color=ORANGE, ms=8)
-    right.plot(*norm_peak.linearised(peaks[d], d), ".", color=BLUE, alpha=0.25, ms=3)
-left.axvline(0.5, color=GREY, lw=1)
+    left.plot(load[best], mine[best, 3], "*", color=INK, ms=7)
+    single = norm_peak.linearised(peaks[d], d)
+    right.plot(*single, ".", color=CROSS_ENTROPY, alpha=0.25, ms=3)
+left.axvline(0.5, color=LIMIT, lw=1)
 left.set(
     yscale="log", xlabel="$n \\log n / d^2$", ylabel="$\\|W\\|_F / d$", title="(a)"
 )
 left.legend(title="$d$", ncols=2, fontsize=8)
-right.errorbar(x, y, 2 * errors, fmt="o", color=ORANGE)
+right.errorbar(x, y, 2 * errors, fmt="s", color=CROSS_ENTROPY)
 ends = np.array([x.min() - 0.03, x.max() + 0.03])
-right.plot(ends, fixed.intercept - 3 * ends, color=GREEN, label="slope −3")
+right.plot(ends, fixed.intercept - 3 * ends, color=INK, label="slope −3")
 right.plot(
     ends,
     free.intercept + free.slope * ends,
     "--",
-    color=PINK,
+    color=INK,
     label=f"slope −{-free.slope:.2f}",
 )
 many = np.exp(np.exp(np.linspace(*ends, 12)))
 surrogate = [kinematics.statistical_dimension(n) - 2 * math.log(n) for n in many]
-right.plot(np.log(np.log(many)), surrogate, color=GREY, lw=1, label="kinematic")
+right.plot(np.log(np.log(many)), surrogate, color=ANY_MEMORY, label="kinematic")
 right.set(xlabel="$\\log\\log n$", ylabel="$d^2/n - 2\\log n$", title="(b)")
 right.legend()
 figure
@@ -447,27 +455,27 @@ all_sizes = sorted(counts)
 found = {n: kinematics.transition(n, *counts[n]) for n in all_sizes}
 predicted = {n: kinematics.statistical_dimension(n) for n in all_sizes}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-law", "caption": "The finite-size law. Orange: where half of all instances are certified to be retrievable, with two standard errors. Lines: the kinematic value (blue), its expansion in the level (dotted, on top of it), the conjecture's two terms (dashed), and the peaks of the trained norm (pink squares, mean over instances). The certified points lie below the kinematic line, and a little below the dashed one."}, "image": {"alt": "Falling curves of d squared over n minus two log n against n on a logarithmic axis from 20 to 2500; orange points slightly below the blue line, pink squares near them, a dashed line that runs among the points."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-law", "caption": "The finite-size law. Green dots: where half of all instances are certified to be retrievable, with two standard errors. Lines: the kinematic value (solid), its expansion in the level (dotted, on top of it), the conjecture's two terms (dashed), and the peaks of the trained norm (orange squares, mean over instances). The certified points lie below the kinematic line, and a little below the dashed one."}, "image": {"alt": "Falling curves of d squared over n minus two log n against n on a logarithmic axis from 20 to 2500; green dots slightly below the solid line, orange squares near them, a dashed line that runs among the points."}}
 figure, ax = panels(height=3.6)
 span = np.geomspace(16, 1.2 * np.exp(np.exp(x.max())), 25)
 ax.plot(
     span,
     [kinematics.statistical_dimension(n) - 2 * math.log(n) for n in span],
-    color=BLUE,
+    color=ANY_MEMORY,
     label="kinematic",
 )
 ax.plot(
     span,
     [kinematics.large_size(math.log(n)).mean - 2 * math.log(n) for n in span],
     ":",
-    color="black",
+    color=INK,
     label="expansion",
 )
 ax.plot(
     span,
     -3 * np.log(np.log(span)),
     "--",
-    color=GREEN,
+    color=ANY_MEMORY,
     label="$-3\\,\\log\\log n$",
 )
 ax.errorbar(
@@ -475,7 +483,7 @@ ax.errorbar(
     y,
     2 * errors,
     fmt="s",
-    color=PINK,
+    color=CROSS_ENTROPY,
     label="norm peaks",
 )
 half = np.array([found[n].half for n in all_sizes])
@@ -485,7 +493,7 @@ ax.errorbar(
     half - 2 * np.log(all_sizes),
     2 * half_error,
     fmt="o",
-    color=ORANGE,
+    color=ANY_MEMORY,
     label="certified",
 )
 ax.set(xscale="log", xlabel="$n$", ylabel="$d^2/n - 2\\,\\log n$ at one half")
@@ -590,18 +598,18 @@ structure_sizes = sorted({n for _, n in moved})
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-structures", "caption": "How far each structure of the score directions moves the transition from the kinematic value, with two standard errors. Unit: vectors of length one instead of Gaussian ones. Products of unit vectors behave like independent directions. Unequal lengths cost, shared vectors gain; with Gaussian vectors that share a key the two cancel, and what is left for the memory of the paper (last row) is what the sharing of targets gains."}, "image": {"alt": "A dot plot of nine structures; products of Gaussian vectors at plus 0.3, independent and unit products and same keys at zero, unit vectors that share keys at minus 0.28, and the paper's memory at minus 0.12."}}
 order = [0, 1, 2, 7, 3, 4, 8, 5, 6]
 figure, ax = panels(height=3.8)
-for shown, (n, color) in enumerate(zip(structure_sizes, PALETTE, strict=False)):
+for shown, (n, look) in enumerate(series(structure_sizes)):
     values = np.array([moved[STRUCTURES[i].name, n] for i in order])
     where = np.arange(len(order)) + 0.18 * (shown - (len(structure_sizes) - 1) / 2)
     ax.errorbar(
         values[:, 0],
         where,
         xerr=2 * values[:, 1],
-        fmt="o",
-        color=color,
+        ls="none",
         label=f"$n = {n}$",
+        **look,
     )
-ax.axvline(0, color=GREY, lw=1)
+ax.axvline(0, color=LIMIT, lw=1)
 ax.set_yticks(range(len(order)), [STRUCTURES[i].name for i in order])
 ax.invert_yaxis()
 ax.set(xlabel="shift of $d^2/n$ at one half")

@@ -58,7 +58,7 @@ from assocmem.leave_one_out import (
 from assocmem.limits import require
 from assocmem.losses import TailAverage
 from assocmem.model import derived_seed, gaussian_pairs, pairs_at_load
-from assocmem.plotting import BLUE, GREY, ORANGE, PALETTE, SKY, Table, panels
+from assocmem.plotting import ABOVE, BELOW, LIMIT, TAIL_AVERAGE, Table, panels, series
 from assocmem.progress import progress
 from assocmem.removal_rates import (
     ESTIMATES,
@@ -210,8 +210,8 @@ unit = float(change.square().mean().sqrt())
 for ax, (name, predicted) in zip(axes, predictions.items(), strict=True):
     error = float((change - predicted).norm() / change.norm())
     x, y = (X.flatten() / unit for X in (predicted, change))
-    ax.plot([-4, 4], [-4, 4], color=GREY, linewidth=1)
-    ax.scatter(x, y, s=3, color=BLUE, alpha=0.5, linewidths=0, rasterized=True)
+    ax.plot([-4, 4], [-4, 4], color=LIMIT, linewidth=1)
+    ax.scatter(x, y, s=3, color=TAIL_AVERAGE, alpha=0.5, linewidths=0, rasterized=True)
     ax.set(title=f"{name}: {error:.0%} off", xlabel="predicted")
 axes[0].set_ylabel("actual motion")
 figure
@@ -268,7 +268,7 @@ if setting == SETTINGS[0]:
     sizes = {name: np.concatenate([new[name], x]) for name, x in stored_at(0).items()}
 laws = {e: fit_estimate(sizes, e, load) for e in ESTIMATES}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rates", "caption": "Twelve of the sizes against the dimension, root mean squares over instances with standard errors (blue) and the middle 80% of the instances (band), on logarithmic axes. Blue line: the fitted power of d, in the corner with its standard error. Grey dashed: the power that the paper states, from the first point on. They part for the simplified trace, whose bound is not the best possible, and for the Taylor entries, which are larger than stated; the smaller differences are corrections at finite d."}, "image": {"alt": "Twelve small panels with points falling along straight lines on logarithmic axes. In most of them a dashed line of the stated slope lies on the points; for the Taylor entries it falls more steeply than the points, for the simplified trace less steeply."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rates", "caption": "Twelve of the sizes against the dimension, root mean squares over instances with standard errors (dots) and the middle 80% of the instances (band), on logarithmic axes. Solid line: the fitted power of d, in the corner with its standard error. Dashed: the power that the paper states, from the first point on. They part for the simplified trace, whose bound is not the best possible, and for the Taylor entries, which are larger than stated; the smaller differences are corrections at finite d."}, "image": {"alt": "Twelve small panels with points falling along straight lines on logarithmic axes. In most of them a dashed line of the stated slope lies on the points; for the Taylor entries it falls more steeply than the points, for the simplified trace less steeply."}}
 shown = {
     "rank_one": "$\\|R_h\\|_F$",
     "newton_error": "$\\|\\widehat W - \\widetilde W_h\\|_F$",
@@ -289,11 +289,14 @@ for ax, name in zip(axes.flat, shown, strict=True):
     estimate, law = drawn[name]
     groups = size_groups(sizes, f"{name}_rms" if estimate.logs else name, load)
     band = [np.quantile(groups[d], [0.1, 0.9]) for d in law.d]
-    ax.fill_between(law.d, *np.transpose(band), color=SKY, alpha=0.25, linewidth=0)
-    ax.errorbar(law.d, law.size, yerr=law.size * law.error, fmt="o", color=BLUE)
-    ax.plot(law.d, law(law.d), color=BLUE, linewidth=1.2)
+    ax.fill_between(
+        law.d, *np.transpose(band), color=TAIL_AVERAGE, alpha=0.25, linewidth=0
+    )
+    error = law.size * law.error
+    ax.errorbar(law.d, law.size, yerr=error, fmt="o", color=TAIL_AVERAGE)
+    ax.plot(law.d, law(law.d), color=TAIL_AVERAGE, linewidth=1.2)
     claimed = law.size[0] * (law.d / law.d[0]) ** estimate.exponent
-    ax.plot(law.d, claimed, "--", color=GREY, linewidth=1.2)
+    ax.plot(law.d, claimed, "--", color=LIMIT, linewidth=1.2)
     ax.set(title=shown[name], xscale="log", yscale="log")
     ticks = law.d[:: 1 + len(law.d) // 4]
     ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
@@ -645,7 +648,7 @@ check(
 #
 # All constants hide $\beta$ and $1/\lambda$. Stored instances say what happens when these grow, and when vectors are not normal.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-breaks", "caption": "Left: share of the motion of the minimiser that the coupled Newton step misses, against the dimension, as smoothing goes away (root mean squares over stored instances). Right: the same as the ridge goes to zero, below the critical load (blue, load 0.25) and above it (orange, load 0.5)."}, "image": {"alt": "Two panels of lines on logarithmic axes."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-breaks", "caption": "Left: share of the motion of the minimiser that the coupled Newton step misses, against the dimension, as smoothing goes away (root mean squares over stored instances). Right: the same as the ridge goes to zero, below the critical load (blue, load 0.25) and above it (orange, load 0.5)."}, "image": {"alt": "Two panels of falling lines on logarithmic axes against the dimension. Left, four lines, one for each smoothing. Right, six lines, solid below and dashed above the critical load."}}
 figure, axes = panels(2, sharey=True)
 
 
@@ -658,16 +661,15 @@ def missed_share(place):
     return error.d, error.size / moved.size
 
 
-for place, color in zip((0, 3, 4, 5), PALETTE, strict=False):
+for place, look in series((0, 3, 4, 5)):
     axes[0].plot(
         *missed_share(place),
-        "o-",
-        color=color,
+        **look,
         label=f"$\\beta = {SETTINGS[place]['beta']:g}$",
     )
 styles = {0: "o-", 6: "s-", 7: "^-", 8: "v-", 9: "^--", 10: "v--"}
 for place, style in styles.items():
-    color = BLUE if SETTINGS[place]["load"] == 0.25 else ORANGE
+    color = BELOW if SETTINGS[place]["load"] == 0.25 else ABOVE
     axes[1].plot(
         *missed_share(place),
         style,

@@ -57,7 +57,21 @@ from assocmem.correlation import percentile_cdf
 from assocmem.crossover import crossover, edge_shift, ridge_at_norm
 from assocmem.finite_size import effective_load, laws_at_size
 from assocmem.model import derived_seed, tail_count
-from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, PALETTE, PINK, Table, panels
+from assocmem.plotting import (
+    ABOVE,
+    ANY_MEMORY,
+    AT,
+    BELOW,
+    INK,
+    LIMIT,
+    OUTER_PRODUCTS,
+    PAPER,
+    SIGNAL,
+    TAIL_AVERAGE,
+    Table,
+    panels,
+    series,
+)
 from assocmem.progress import progress
 from assocmem.results import read_table
 from assocmem.ridgeless import (
@@ -173,15 +187,15 @@ shades = np.linspace(0.25, 1, 4)
 for ridge, shade in zip([0.1, 1e-2, 1e-3, 1e-4], shades, strict=True):
     point = solve_scalar(low_load, r, beta=beta, ridge=ridge)
     moved = point.margin.quantile(special.ndtr(G)) + point.c - point.nu * G
-    left.plot(G, moved / point.nu, color=BLUE, alpha=shade)
-left.plot(G, np.maximum(sat_edge(low_load) - G, 0), "--", color=ORANGE)
+    left.plot(G, moved / point.nu, color=TAIL_AVERAGE, alpha=shade)
+left.plot(G, np.maximum(sat_edge(low_load) - G, 0), "--", color=INK)
 left.set(xlabel="$G$", ylabel="$a(G)\\, \\chi/\\nu$")
 for excess, shade in zip([0.1, 1e-3, 1e-5, 1e-7], shades, strict=True):
     point = solve_unsat(critical * (1 + excess), r, beta)
     a = special.expit(-point.margin.quantile(special.ndtr(G)))
-    right.plot(G, a, color=BLUE, alpha=shade)
+    right.plot(G, a, color=TAIL_AVERAGE, alpha=shade)
 M = crossover(critical * (1 + 1e-7), r, 0.0).M
-right.plot(G, np.clip((kappa - G) / M, 0, 1), "--", color=ORANGE)
+right.plot(G, np.clip((kappa - G) / M, 0, 1), "--", color=INK)
 right.set(xlabel="$G$", ylabel="$a(G)$")
 figure
 
@@ -287,20 +301,23 @@ limit = solve_unsat(high_load, r, beta)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-ridge", "caption": "Norm (left) and loss (right) of the scalar theory as the ridge goes from 1 to 1e-16: below the critical load, at it, and above. Dashed: the rate of the text below the critical load, and at it the explicit law of a later part. Dotted: the limit without a ridge, above. Below, the norm grows as the logarithm and the loss falls as the ridge. At the critical load the norm grows about as the inverse root of the ridge, and the loss hardly falls."}, "image": {"alt": "Left, three curves against the negative logarithm of the ridge: one flat, one bending like a logarithm, one straight in the logarithmic plot. Right, one loss falls steeply, two stay between one half and one."}}
 figure, (left, right) = panels(2)
-for at, path, color in zip(sides, paths, PALETTE, strict=False):
-    left.plot(decades, path.nu, color=color, label=f"load {at:.4g}")
-    right.plot(decades, path.loss, color=color)
+looks = (BELOW, "o"), (AT, "s"), (ABOVE, "^")
+for at, path, (color, marker) in zip(sides, paths, looks, strict=True):
+    look = {"color": color, "marker": marker, "markevery": 0.15}
+    left.plot(decades, path.nu, label=f"load {at:.4g}", **look)
+    right.plot(decades, path.loss, **look)
 far = np.geomspace(5, 50, 60) / delta
 rate = ridge_at_norm(low_load, r, far)
 kept = (rate > 1e-16) & (rate < 1e-3)
-left.plot(-np.log10(rate[kept]), far[kept], "--", color="black", lw=1)
-right.plot(-np.log10(rate[kept]), (rate * far / delta)[kept], "--", color="black", lw=1)
+dashed = {"ls": "--", "color": INK, "lw": 1}
+left.plot(-np.log10(rate[kept]), far[kept], **dashed)
+right.plot(-np.log10(rate[kept]), (rate * far / delta)[kept], **dashed)
 small = decades[decades >= 7]
 at_critical = [crossover(critical, r, 10.0**-x) for x in small]
-left.plot(small, [x.nu for x in at_critical], "--", color="black", lw=1)
-right.plot(small, [x.loss for x in at_critical], "--", color="black", lw=1)
-left.axhline(limit.nu, ls=":", color=GREEN)
-right.axhline(limit.loss, ls=":", color=GREEN)
+left.plot(small, [x.nu for x in at_critical], **dashed)
+right.plot(small, [x.loss for x in at_critical], **dashed)
+left.axhline(limit.nu, ls=":", color=ABOVE)
+right.axhline(limit.loss, ls=":", color=ABOVE)
 for ax, name in ((left, "$\\nu$"), (right, "mean loss")):
     ax.set(yscale="log", xlabel="$\\log_{10} 1/\\lambda$", ylabel=name)
 left.legend()
@@ -440,14 +457,15 @@ check(
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-beta", "caption": "Ridge zero, above the critical load: norm times relative excess (left) and loss (right), one colour for each smoothing. Dashed: the explicit law, in which beta does not occur. Far from the boundary the curves differ by factors; at the boundary they are one."}, "image": {"alt": "Left, four curves that start far apart on the right and merge on the left, where a dashed line lies on them. Right, four curves rising from a common one."}}
 figure, (left, right) = panels(2)
 excess = np.logspace(-7, 0.3, 21)
-for b, color in zip(betas, PALETTE, strict=False):
+for b, look in series(betas):
     points = solve_unsat(critical * (1 + excess), r, b)
-    left.plot(excess, points.nu * excess, color=color)
-    right.plot(excess, points.loss, color=color, label=f"$\\beta = {b:g}$")
+    left.plot(excess, points.nu * excess, markevery=4, **look)
+    right.plot(excess, points.loss, markevery=4, **look, label=f"$\\beta = {b:g}$")
 close = excess[excess < 1e-4]
 lines = [crossover(critical * (1 + x), r, 0.0) for x in close]
-left.plot(close, [x.nu * e for x, e in zip(lines, close, strict=True)], "k--", lw=1)
-right.plot(close, [x.loss for x in lines], "k--", lw=1)
+dashed = {"ls": "--", "color": INK, "lw": 1}
+left.plot(close, [x.nu * e for x, e in zip(lines, close, strict=True)], **dashed)
+right.plot(close, [x.loss for x in lines], **dashed)
 for ax in (left, right):
     ax.set(xscale="log", xlabel="$\\alpha/\\alpha_{\\mathrm{c}} - 1$")
 left.set(yscale="log", ylabel="$\\nu_0\\,(\\alpha/\\alpha_{\\mathrm{c}} - 1)$")
@@ -513,13 +531,13 @@ for ridge, shade in zip(ridges, np.linspace(0.3, 1, len(ridges)), strict=True):
     ax.plot(
         window,
         solve_scalar(at, r, beta=beta, ridge=ridge).loss,
-        color=BLUE,
+        color=TAIL_AVERAGE,
         alpha=shade,
         label=f"$10^{{{math.log10(ridge):.0f}}}$",
     )
     if ridge <= 1e-10:
         laws = [crossover(x, r, ridge).loss for x in at]
-        ax.plot(window, laws, "--", color=ORANGE, lw=1)
+        ax.plot(window, laws, "--", color=INK, lw=1)
 ax.set(
     xlabel="$(\\alpha/\\alpha_{\\mathrm{c}} - 1)/\\sqrt{\\lambda}$", ylabel="mean loss"
 )
@@ -555,7 +573,7 @@ live = [
     for at in progress(grid_loads, f"phase diagram, r = {x:g}")
 ]
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-phase", "caption": "The paper's Figure 2 repeated: mean loss (a, colours clipped at one) and norm (b, clipped at 100) of trained memories. Tiles: stored, at the largest dimension; squares with a white rim: trained here, at the smaller one. Line: the critical load. Open circles: where the loss of stored instances passes half of log 2, at their largest dimension."}, "image": {"alt": "Two maps over load and tail fraction, each cut in two by a rising curve: dark below it in one map, bright in the other. Squares have the colour of the tiles around them; circles lie on the curve."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-phase", "caption": "The paper's Figure 2 repeated: mean loss (a, colours clipped at one) and norm (b, clipped at 100) of trained memories. Tiles: stored, at the largest dimension; squares with a white rim: trained here, at the smaller one. White line: the critical load. Open circles: where the loss of stored instances passes half of log 2, at their largest dimension."}, "image": {"alt": "Two maps over load and tail fraction, each cut in two by a rising curve: dark below it in one map, bright in the other. Squares have the colour of the tiles around them; circles lie on the curve."}}
 figure, axes = panels(2, height=3.6, sharey=True)
 squares = np.array([(a, x, found.loss, found.nu) for a, x, found in live]).T
 circles = [points.load[-1] for points in trained.values()]
@@ -566,14 +584,14 @@ for ax, (name, scale), colour in zip(axes, scales, squares[2:], strict=True):
     tiles = ax.pcolormesh(
         grid.load, grid.r, getattr(grid, name), rasterized=True, **look
     )
-    ax.scatter(*squares[:2], c=colour, marker="s", edgecolors="white", s=28, **look)
-    ax.plot(critical_load(curve), curve, color=ORANGE)
+    ax.scatter(*squares[:2], c=colour, marker="s", edgecolors=PAPER, s=28, **look)
+    ax.plot(critical_load(curve), curve, color=PAPER)
     ax.plot(
         circles,
         fractions,
         "o",
         mfc="none",
-        mec="white",
+        mec=PAPER,
         mew=1.6,
         ms=7,
     )
@@ -601,9 +619,12 @@ certified = {
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distance", "caption": "Boundaries over the critical load, less one, against the dimension. Squares: half of the instances are certified to be satisfiable, with two standard errors. Circles: the loss of trained memories passes half of log 2, mean over instances with two standard errors. Lines: the kinematic prediction for each."}, "image": {"alt": "Three panels of falling points that approach zero as the dimension grows, with lines slightly below them."}}
 figure, axes = panels(len(certified), height=3.2, sharey=True, squeeze=False)
-for ax, (x, proved), color in zip(axes[0], certified.items(), PALETTE, strict=False):
+for ax, (x, proved) in zip(axes[0], certified.items(), strict=True):
     critical_x = critical_load(x)
-    for points, style in ((proved, "s"), (trained[x], "o")):
+    for points, style, color in (
+        (proved, "s", ANY_MEMORY),
+        (trained[x], "o", TAIL_AVERAGE),
+    ):
         ax.errorbar(
             points.d,
             points.load / critical_x - 1,
@@ -612,8 +633,8 @@ for ax, (x, proved), color in zip(axes[0], certified.items(), PALETTE, strict=Fa
             color=color,
             mfc="none",
         )
-        ax.plot(points.d, points.predicted / critical_x - 1, color=GREY)
-    ax.axhline(0, color="black", lw=0.6)
+        ax.plot(points.d, points.predicted / critical_x - 1, color=color, lw=1)
+    ax.axhline(0, color=LIMIT, lw=0.6)
     ax.set(xscale="log", xlabel="$d$", title=f"$r = {x:g}$")
     ax.set_xticks([10, 20, 50, 100], ["10", "20", "50", "100"])
     ax.minorticks_off()
@@ -716,15 +737,14 @@ mine = {
     name: np.array([getattr(f, name) for f in sliced_fits]) for name in ("loss", "nu")
 }
 for ax, reading in zip(axes, readings, strict=True):
-    ax.plot(loads, reading(vars(theory)), color=GREY)
-    ax.axvline(edge, color="black", ls="--", lw=0.8)
+    ax.plot(loads, reading(vars(theory)), color=INK, lw=1)
+    ax.axvline(edge, color=LIMIT, ls="--", lw=0.8)
     for d, mark in ((100, "."), (big, "o")):
         rows = (sliced["d"] == d) & (sliced["seed"] == 0)
         at, value = sliced["load"][rows], reading(sliced)[rows]
-        ax.plot(at, value, mark, color=BLUE, mfc="none", label=f"$d = {d}$")
-    ax.plot(
-        slice_loads, reading(mine), "s", color=ORANGE, ms=4, label=f"$d = {slice_d}$"
-    )
+        ax.plot(at, value, mark, color=TAIL_AVERAGE, mfc="none", label=f"$d = {d}$")
+    look = {"color": TAIL_AVERAGE, "ms": 5, "label": f"$d = {slice_d}$"}
+    ax.plot(slice_loads, reading(mine), "s", **look)
     ax.set(xlabel="load $\\alpha$", xlim=(0.08, 0.52))
 axes[0].set(ylabel="mean loss", title="(a)")
 axes[1].set(ylabel="$1/\\nu$", title="(b)", ylim=(0, 6))
@@ -927,25 +947,27 @@ Table(
     }
 )
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slice-laws", "caption": "The paper's Figure 3, lower half, at one load below. (c) Signal less c(nu), over nu: limit law (grey), predicted law at the largest stored dimension (line), and the memory (dots); green, its true margins and their law, to which lengths do nothing. (d) Percentiles of signals: limit law, memory, and the correlation memory (dashed). (e) The edge of (d), for three dimensions (dots) with their predictions (lines)."}, "image": {"alt": "Left, a step and a smooth curve across it on which the dots lie; green dots rise almost as steeply as the step. Middle, a jump near 0.95, and a dashed curve far to the left. Right, smooth rises around the edge, steeper for larger dimension, with dots on lines."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slice-laws", "caption": "The paper's Figure 3, lower half, at one load below. (c) Signal less c(nu), over nu: limit law (grey), predicted law at the largest stored dimension (line), and the memory (dots); crosses, its true margins and their law, to which lengths do nothing. (d) Percentiles of signals: limit law, memory, and the correlation memory (dashed). (e) The edge of (d), for three dimensions (points) with their predictions (lines)."}, "image": {"alt": "Left, a step and a smooth curve across it on which the dots lie; crosses rise almost as steeply as the step. Middle, a jump near 0.95, and a dashed curve far to the left. Right, smooth rises around the edge, steeper for larger dimension, with dots on lines."}}
 figure, axes = panels(3, height=3.3)
 limits, largest = sat_laws(load, 0.15), max(nus)
 t, w = np.linspace(-0.6, 2.2, 800), np.linspace(0, 1, 2001)
 own = scalar_tail_average(nus[largest].mean(), 0.15, 30.0)[0] / nus[largest].mean()
-axes[0].plot(t, limits.margin.cdf(t), color=GREY)
-for kind, shift, color in (("signal", own, BLUE), ("margin", 0, GREEN)):
+axes[0].plot(t, limits.margin.cdf(t), color=LIMIT)
+kinds = ("signal", own, SIGNAL, "."), ("margin", 0, TAIL_AVERAGE, "+")
+for kind, shift, color, marker in kinds:
     law, x = predicted[load, largest], stored_quantiles(kind, largest, load)
     axes[0].plot(t, law.cdf(kind, t + shift), color=color, lw=1)
-    axes[0].plot(x.mean(axis=0) - shift, levels, ".", color=color)
-axes[1].plot(w, limits.percentile.cdf(w), color=GREY)
-axes[1].plot(w, percentile_cdf(w, load), "--", color=PINK)
+    axes[0].plot(x.mean(axis=0) - shift, levels, marker, color=color)
+axes[1].plot(w, limits.percentile.cdf(w), color=LIMIT)
+axes[1].plot(w, percentile_cdf(w, load), "--", color=OUTER_PRODUCTS)
 omega = stored_quantiles("percentile", largest, load).mean(axis=0)
-axes[1].plot(omega, levels, ".", color=BLUE)
-axes[2].plot(w, limits.percentile.cdf(w), color=GREY)
-for d, color in zip((min(nus), 100, largest), (ORANGE, PINK, BLUE), strict=True):
+axes[1].plot(omega, levels, ".", color=TAIL_AVERAGE)
+axes[2].plot(w, limits.percentile.cdf(w), color=LIMIT)
+for d, look in series((min(nus), 100, largest)):
     omega = stored_quantiles("percentile", d, load).mean(axis=0)
-    axes[2].plot(omega, levels, ".", color=color, label=f"$d = {d}$")
-    axes[2].plot(w, predicted[load, d].cdf("percentile", w), color=color, lw=1)
+    axes[2].plot(omega, levels, ls="none", ms=3, label=f"$d = {d}$", **look)
+    law = predicted[load, d].cdf("percentile", w)
+    axes[2].plot(w, law, color=look["color"], lw=1)
 axes[0].set(xlim=(-0.5, 1.1), xlabel="margin over $\\nu$", title="(c)")
 axes[0].set_ylabel("share of keys below")
 axes[1].set(xlabel="percentile", title="(d)")

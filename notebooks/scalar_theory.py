@@ -60,7 +60,7 @@ from assocmem.fit import fit
 from assocmem.kernels import dense_hessian, joint_pass, loss_pass
 from assocmem.losses import TailAverage
 from assocmem.model import derived_seed, gaussian_pairs, scores, signal_percentiles
-from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, Table, panels
+from assocmem.plotting import INK, LIMIT, TAIL_AVERAGE, Table, panels, series
 from assocmem.progress import progress
 from assocmem.scalar_theory import (
     dual_potential,
@@ -169,14 +169,16 @@ Table(
 figure, (left, right) = panels(2)
 at = {"load": load, "r": r, "beta": beta, "ridge": ridge}
 nu = theory.nu * np.linspace(0.4, 2, 33)
-left.plot(nu, [reduced_potential(x, **at) for x in nu], label="potential")
-left.plot(nu, [dual_potential(x, theory) for x in nu], "--", label="dual bound")
+curve = {"color": TAIL_AVERAGE, "label": "potential"}
+left.plot(nu, [reduced_potential(x, **at) for x in nu], **curve)
+bound = {"ls": "--", "color": INK, "label": "dual bound"}
+left.plot(nu, [dual_potential(x, theory) for x in nu], **bound)
 left.set(xlabel="$\\nu$", ylabel="$\\mathcal{V}(\\nu)$")
 chi = theory.chi * np.linspace(0.4, 3, 33)
-right.plot(chi, [saddle_potential(theory.nu, x, **at) for x in chi])
+right.plot(chi, [saddle_potential(theory.nu, x, **at) for x in chi], **curve)
 right.set(xlabel="$\\chi$", ylabel="$\\mathcal{P}(\\nu_*, \\chi)$")
 for ax, x in ((left, theory.nu), (right, theory.chi)):
-    ax.plot(x, theory.objective, "o", color=ORANGE)
+    ax.plot(x, theory.objective, "o", color=INK)
 left.legend()
 figure
 
@@ -411,17 +413,19 @@ def extrapolate(x, degree=2):
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-order", "caption": "Order parameters of trained memories against 1/d. Left and middle: means over the instances with two standard errors, the extrapolation (dashed), and the theory (cross). Right: scatter between instances relative to the theory; dotted, slopes -1/2 and -1."}, "image": {"alt": "Points approach crosses on the vertical axis as 1/d goes to zero; the scatter falls with d at a slope near minus one."}}
 figure, axes = panels(3, height=3.2)
 dense = np.linspace(0, inverse.max(), 50)
-for ax, name, color in zip(axes, ["nu", "chi"], (BLUE, GREEN), strict=False):
-    ax.errorbar(inverse, means[name], yerr=2 * errors[name], fmt="o", color=color)
-    ax.plot(dense, np.polyval(extrapolate(values[name])[0], dense), "--", color=color)
-    ax.plot(0, getattr(theory, name), "kx", ms=8)
+looks = series(NAMES)
+for ax, (name, look) in zip(axes[:2], looks[:2], strict=True):
+    ax.errorbar(inverse, means[name], yerr=2 * errors[name], ls="none", **look)
+    line = np.polyval(extrapolate(values[name])[0], dense)
+    ax.plot(dense, line, "--", color=look["color"])
+    ax.plot(0, getattr(theory, name), "x", color=INK, ms=8)
     ax.set(xlabel="$1/d$", ylabel=NAMES[name])
-for name, color in zip(NAMES, (BLUE, GREEN, ORANGE), strict=True):
+for name, look in looks:
     share = scatter[name] / getattr(theory, name)
-    axes[2].loglog(dimensions, share, "o-", color=color, label=NAMES[name])
+    axes[2].loglog(dimensions, share, label=NAMES[name], **look)
 for slope in (-0.5, -1):
     guide = share[0] * (np.array(dimensions) / dimensions[0]) ** slope
-    axes[2].loglog(dimensions, guide, ":", color=GREY)
+    axes[2].loglog(dimensions, guide, ":", color=LIMIT)
 axes[2].set(xlabel="$d$", ylabel="relative scatter")
 axes[2].set_xticks(dimensions, [str(d) for d in dimensions], minor=False)
 axes[2].minorticks_off()
@@ -696,18 +700,18 @@ law = finite_law(theory, one["nu"], one["chi"])
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-laws", "caption": "One memory of the largest dimension (dots) and its laws (lines) with its own nu and chi. Left: quantiles of the signal scores against those of the proximal law. Middle: margins. Right: the share of competitors that a signal beats."}, "image": {"alt": "Dots near a diagonal, and dots that follow two distribution functions closely."}}
 figure, axes = panels(3, height=3.2)
 p = (np.arange(n) + 0.5) / n
-axes[0].plot(law.signal.quantile(p), np.sort(signal), ".", color=BLUE, ms=3)
-axes[0].axline((0, 0), slope=1, color=GREY, lw=1)
+axes[0].plot(law.signal.quantile(p), np.sort(signal), ".", color=TAIL_AVERAGE, ms=3)
+axes[0].axline((0, 0), slope=1, color=LIMIT, lw=1)
 axes[0].set(xlabel="quantile of the law", ylabel="signal score")
 margins = np.sort(margins_of(one))
-axes[1].plot(margins, p, ".", color=BLUE, ms=3)
+axes[1].plot(margins, p, ".", color=TAIL_AVERAGE, ms=3)
 t = np.linspace(margins[0], margins[-1], 200)
-axes[1].plot(t, law.margin_cdf(t), color=GREY)
+axes[1].plot(t, law.margin_cdf(t), color=INK, lw=1)
 axes[1].set(xlabel="margin", ylabel="share of keys below")
 percentiles = np.sort(signal_percentiles(one["pairs"], one["fit"].W).numpy())
-axes[2].plot(percentiles, p, ".", color=BLUE, ms=3)
+axes[2].plot(percentiles, p, ".", color=TAIL_AVERAGE, ms=3)
 w = np.linspace(0, 1, 400)
-axes[2].plot(w, law.percentile_cdf(w), color=GREY)
+axes[2].plot(w, law.percentile_cdf(w), color=INK, lw=1)
 axes[2].set(xlabel="percentile of the signal", ylabel="share of keys below")
 figure
 
@@ -923,8 +927,8 @@ for ax, quantiles, name in (
     (axes[0], bent.margin.quantile(p), "proximal law"),
     (axes[1], mean + deviation * special.ndtri(p), "normal law"),
 ):
-    ax.plot(quantiles, pooled, ".", color=BLUE, ms=3)
-    ax.axline((mean, mean), slope=1, color=GREY, lw=1)
+    ax.plot(quantiles, pooled, ".", color=TAIL_AVERAGE, ms=3)
+    ax.axline((mean, mean), slope=1, color=LIMIT, lw=1)
     ax.set(xlabel=f"quantile of the {name}", ylabel="margin")
 figure
 

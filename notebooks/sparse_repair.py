@@ -59,15 +59,17 @@ from assocmem.constructions import (
 )
 from assocmem.limits import require
 from assocmem.plotting import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PALETTE,
-    PINK,
-    SKY,
+    ANY_MEMORY,
+    CLIPPED,
+    COMPETITOR,
+    CROSS_ENTROPY,
+    LIMIT,
+    OUTER_PRODUCTS,
+    REPAIR,
+    SIGNAL,
     Table,
     panels,
+    series,
 )
 from assocmem.progress import progress
 from assocmem.repair import default_reserve, sparse_repair
@@ -164,14 +166,15 @@ after = {
 }
 before = {name: r.base_margins.cpu().numpy() for name, r in built.items()}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-repaired", "caption": "Margin of each key before the repair, under the base memory alone, and after it. Orange: deficient keys, which the repair lifts towards twice gamma (dotted). Keys under the horizontal line are not retrieved in the end. Left, the reserve of the proof; right, a small one, for the same pairs."}, "image": {"alt": "Two scatter plots. Left, nearly all keys are orange with base margins far below zero and end scattered around zero. Right, most keys are blue along the diagonal, and a few orange ones left of gamma end near the dotted line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-repaired", "caption": "Margin of each key before the repair, under the base memory alone, and after it. Crosses: deficient keys, which the repair lifts towards twice gamma (dotted). Keys under the horizontal line are not retrieved in the end. Left, the reserve of the proof; right, a small one, for the same pairs."}, "image": {"alt": "Two scatter plots. Left, nearly all keys are crosses with base margins far below zero and end scattered around zero. Right, most keys are dots along the diagonal, and a few crosses left of gamma end near the dotted line."}}
 figure, axes = panels(2, sharey=True)
 for ax, name in zip(axes, built, strict=True):
     low = before[name] <= gamma
-    for which, color in ((~low, BLUE), (low, ORANGE)):
-        ax.plot(before[name][which], after[name][which], ".", ms=3, color=color)
-    ax.axhline(0, color="black", lw=1)
-    ax.axhline(2 * gamma, color=GREY, lw=1, ls=":")
+    for which, marker, color in ((~low, ".", OUTER_PRODUCTS), (low, "x", REPAIR)):
+        x, y = before[name][which], after[name][which]
+        ax.plot(x, y, marker, ms=3, color=color)
+    ax.axhline(0, color=LIMIT, lw=1)
+    ax.axhline(2 * gamma, color=LIMIT, lw=1, ls=":")
     ax.set(title=f"{name}, $d_1 = {built[name].d1}$ of {d}", xlabel="margin before")
 axes[0].set_ylabel("margin after")
 figure
@@ -387,7 +390,7 @@ for point, t in progress(
 figure, axes = panels(2, sharey=True)
 fine = np.geomspace(min(ratios), max(ratios), curve_points)
 for ax, (name, (part, margin)) in zip(axes, plans.items(), strict=True):
-    for size, color in zip(sizes, PALETTE * 9, strict=False):
+    for size, look in series(sizes):
         at = np.array([d_ for n_, d_ in grid if n_ == size])
         yes = [outcomes[name][size, d_] for d_ in at]
         here = theory.paper_share(math.log(size)) if part is None else part
@@ -396,9 +399,14 @@ for ax, (name, (part, margin)) in zip(axes, plans.items(), strict=True):
             for c in fine
         ]
         plot.proportions(
-            ax, model.top1_ratio(size, at), yes, [repeats[size]] * len(at), color=color
+            ax,
+            model.top1_ratio(size, at),
+            yes,
+            [repeats[size]] * len(at),
+            label=f"$n={size}$",
+            **look,
         )
-        ax.plot(fine, line, color=color, label=f"$n={size}$")
+        ax.plot(fine, line, color=look["color"])
     ax.set(
         title=f"{name}, $\\gamma = {margin:g}$",
         xlabel="$d^2/(n\\,\\log n)$",
@@ -472,22 +480,25 @@ plain = np.mean(
     ]
 )
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-split", "caption": "Keys not retrieved against the share of coordinates that is reserved, for three margins: simulated (points, with standard errors; those at the lower edge are zero) and predicted (lines). Grey: outer products without any repair. There is a best reserve, a tenth of the coordinates or so, with which about as many keys fail as without any repair."}, "image": {"alt": "Three U-shaped curves on logarithmic axes with points along them, lowest between shares of 0.04 and 0.3, rising to hundreds at the proof's share of 0.78."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-split", "caption": "Keys not retrieved against the share of coordinates that is reserved, for three margins: simulated (points, with standard errors; those at the lower edge are zero) and predicted (lines). Horizontal line: outer products without any repair. There is a best reserve, a tenth of the coordinates or so, with which about as many keys fail as without any repair."}, "image": {"alt": "Three U-shaped curves on logarithmic axes with points along them, lowest between shares of 0.04 and 0.3, rising to hundreds at the proof's share of 0.78."}}
 figure, ax = panels(width=5.8, height=3.6)
 fine = np.geomspace(min(shares) / 1.5, min(0.95, 1.1 * max(shares)), curve_points)
-for margin, color in zip(gammas, PALETTE * 9, strict=False):
+for margin, look in series(gammas):
     mean, error = (
         failures[margin].mean(axis=1),
         failures[margin].std(axis=1) / math.sqrt(len(instances)),
     )
-    ax.errorbar(shares, np.maximum(mean, 0.05), yerr=error, fmt="o", color=color)
+    name = f"$\\gamma = {margin:g}$"
+    ax.errorbar(
+        shares, np.maximum(mean, 0.05), yerr=error, ls="none", label=name, **look
+    )
     line = [
         theory.predict_repair(math.log(n), ratio, share=x, gamma=margin).log_failures
         for x in fine
     ]
-    ax.plot(fine, np.exp(line), color=color, label=f"$\\gamma = {margin:g}$")
-ax.axhline(max(plain, 0.05), color=GREY, lw=1)
-ax.axvline(default_reserve(n, split_d) / split_d, color="black", lw=1, ls=":")
+    ax.plot(fine, np.exp(line), color=look["color"])
+ax.axhline(max(plain, 0.05), color=OUTER_PRODUCTS, lw=1)
+ax.axvline(default_reserve(n, split_d) / split_d, color=LIMIT, lw=1, ls=":")
 ax.set(
     xscale="log",
     yscale="log",
@@ -511,12 +522,12 @@ figure
 
 # %%
 LOOKS = {
-    scales.PROOF: PINK,
-    scales.PLAIN: GREY,
-    scales.SPLIT: ORANGE,
-    scales.IN_PLACE: SKY,
-    scales.EQUAL: BLUE,
-    scales.CLIPPED: GREEN,
+    scales.PROOF: {"color": REPAIR, "ls": "--"},
+    scales.PLAIN: {"color": OUTER_PRODUCTS},
+    scales.SPLIT: {"color": REPAIR},
+    scales.IN_PLACE: {"color": REPAIR, "ls": "-."},
+    scales.EQUAL: {"color": CLIPPED, "ls": "--"},
+    scales.CLIPPED: {"color": CLIPPED},
 }
 
 
@@ -525,12 +536,11 @@ def draw_chances(digits):
     figure, ax = panels(height=3.4)
     fine = np.geomspace(1.2, 60, 2 * curve_points)
     curves = scales.success_curves(digits, fine)
-    for name, color in LOOKS.items():
-        ax.plot(fine, curves[name], color=color, label=name)
+    for name, look in LOOKS.items():
+        ax.plot(fine, curves[name], label=name, **look)
     best = scales.any_memory(digits)
-    ax.axvspan(
-        best / 1.02, best * 1.02, color="black", alpha=0.35, lw=0, label="any memory"
-    )
+    look = {"color": ANY_MEMORY, "alpha": 0.5, "lw": 0, "label": "any memory"}
+    ax.axvspan(best / 1.02, best * 1.02, **look)
     ax.set(
         xscale="log", xlim=(1, 60), xlabel=f"$d^2/(n\\,\\log n)$, $n = 10^{{{digits}}}$"
     )
@@ -541,17 +551,17 @@ def draw_chances(digits):
     return figure, ax
 
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-thousand", "caption": "A thousand pairs. Lines: the Gaussian picture. Steps in the same colours: share of simulated instances whose smallest sufficient dimension lies below (stored). Lines are for the best margins and a hard clip, steps for the round values of the table below. Repair with the reserve of the proof comes last, with the best reserve it is level with outer products; in place it saves half, and equal signals with one clip need 1.6 times what the best memory does."}, "image": {"alt": "Six rising curves on a logarithmic axis from 1 to 60, with step curves near them, in the order: one clip at 1.8, equal signals at 3.6, in place at 4, best reserve and outer products at 9, proof's reserve at 22. A dark band at 1.2."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-thousand", "caption": "A thousand pairs. Lines: the Gaussian picture. Steps in the same colours: share of simulated instances whose smallest sufficient dimension lies below (stored). Lines are for the best margins and a hard clip, steps for the round values of the table below. Repair with the reserve of the proof comes last, with the best reserve it is level with outer products; in place it saves half, and equal signals with one clip need 1.6 times what the best memory does."}, "image": {"alt": "Six rising curves on a logarithmic axis from 1 to 60, with step curves near them, in the order: one clip at 1.8, equal signals at 3.6, in place at 4, best reserve and outer products at 9, proof's reserve at 22. A green band at 1.2."}}
 figure, ax = draw_chances(3)
 for k, name in zip((1, 0, 2, 3, 6, 7), LOOKS, strict=True):
-    ax.ecdf(model.top1_ratio(1000, dimensions(1000, k)), color=LOOKS[name], lw=1)
+    ax.ecdf(model.top1_ratio(1000, dimensions(1000, k)), lw=1, **LOOKS[name])
 figure
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-million", "caption": "A million pairs, predicted. The best reserve, a fifteenth of the coordinates, now saves a quarter of what outer products need. The reserve of the proof, seventy per cent, still costs two and a half times as much as no repair."}, "image": {"alt": "Steeper curves: one clip at 1.9, in place at 3, equal signals at 3.7, best reserve at 5.3, outer products at 7.2, proof's reserve at 19. A dark band at 1.4."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-million", "caption": "A million pairs, predicted. The best reserve, a fifteenth of the coordinates, now saves a quarter of what outer products need. The reserve of the proof, seventy per cent, still costs two and a half times as much as no repair."}, "image": {"alt": "Steeper curves: one clip at 1.9, in place at 3, equal signals at 3.7, best reserve at 5.3, outer products at 7.2, proof's reserve at 19. A green band at 1.4."}}
 figure, _ = draw_chances(6)
 figure
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-thirty", "caption": "Ten to the thirtieth pairs, predicted. Curves are nearly vertical: each construction has a threshold of its own. The best reserve, three per cent, reaches 3.6. That of the proof is still above outer products."}, "image": {"alt": "Six nearly vertical steps: one clip at 2, in place at 2.5, best reserve at 3.6, equal signals at 3.9, outer products at 7.8, proof's reserve at 14. A dark band at 1.8."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-thirty", "caption": "Ten to the thirtieth pairs, predicted. Curves are nearly vertical: each construction has a threshold of its own. The best reserve, three per cent, reaches 3.6. That of the proof is still above outer products."}, "image": {"alt": "Six nearly vertical steps: one clip at 2, in place at 2.5, best reserve at 3.6, equal signals at 3.9, outer products at 7.8, proof's reserve at 14. A green band at 1.8."}}
 figure, _ = draw_chances(30)
 figure
 
@@ -567,14 +577,14 @@ figure
 exponents, curves = scales.half_ratios()
 logs = exponents * math.log(10)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-far", "caption": "Ratio at which each construction succeeds half of the time, predicted, against the number of decimal digits of n; grey dotted, the limits 2, 4 and 8. Dashed: the conjectured two terms of the best memory. Repair with the best reserve starts level with outer products and is below 3 at a hundred digits. With the reserve of the proof it overtakes outer products only beyond that."}, "image": {"alt": "Curves over a logarithmic axis from 2.5 to 4000 digits. Outer products fall from 11 to 7.2 and rise to 8, equal signals rise to 4. Best reserve falls from 11 to 2.2, in place from 5 to 2.05, one clip rises from 1.7 to 2. The proof's reserve falls from 29 to 18, is flat up to ten digits, and falls to 4.5."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-far", "caption": "Ratio at which each construction succeeds half of the time, predicted, against the number of decimal digits of n; thin lines, the limits 2, 4 and 8. Green dotted: the conjectured two terms of the best memory. Repair with the best reserve starts level with outer products and is below 3 at a hundred digits. With the reserve of the proof it overtakes outer products only beyond that."}, "image": {"alt": "Curves over a logarithmic axis from 2.5 to 4000 digits. Outer products fall from 11 to 7.2 and rise to 8, equal signals rise to 4. Best reserve falls from 11 to 2.2, in place from 5 to 2.05, one clip rises from 1.7 to 2. The proof's reserve falls from 29 to 18, is flat up to ten digits, and falls to 4.5."}}
 figure, ax = panels(height=3.8)
-for name, color in LOOKS.items():
-    ax.plot(exponents, curves[name], color=color, label=name)
+for name, look in LOOKS.items():
+    ax.plot(exponents, curves[name], label=name, **look)
 two = 2 - 3 * np.log(logs) / logs
-ax.plot(exponents, two, "--", color="black", lw=1.2, label="any memory")
+ax.plot(exponents, two, ":", color=ANY_MEMORY, label="any memory")
 for level in (2, 4, 8):
-    ax.axhline(level, color=GREY, lw=0.8, ls=":")
+    ax.axhline(level, color=LIMIT, lw=0.6)
 ax.set(
     xscale="log",
     yscale="log",
@@ -708,7 +718,7 @@ print(
     f"{clipped.clipped} comparisons held back in the last round, {clipped.steps} steps of conjugate gradients"
 )
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-three", "caption": "Signals (orange) and best competitors (blue) of one instance at d^2 = 1.6 n log n under outer products, with equal signals, and after the clips; tall bars are cut off. Equal signals leave a tail of competitors above them, which the clips fold back."}, "image": {"alt": "Three histograms side by side. Left, two broad overlapping humps. Middle, a spike of signals at one and a hump of competitors that reaches beyond it. Right, the same hump cut off below one."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-three", "caption": "Signals (outline) and best competitors (filled) of one instance at d^2 = 1.6 n log n under outer products, with equal signals, and after the clips; tall bars are cut off. Equal signals leave a tail of competitors above them, which the clips fold back."}, "image": {"alt": "Three histograms side by side. Left, two broad overlapping humps. Middle, a spike of signals at one and a hump of competitors that reaches beyond it. Right, the same hump cut off below one."}}
 memories = {
     "outer products": cmm.correlation_memory(pairs),
     "equal signals": equalised_memory(pairs),
@@ -718,8 +728,8 @@ figure, axes = panels(3, sharex=True, height=2.8)
 for ax, (name, W) in zip(axes, memories.items(), strict=True):
     signal, rival = (x.cpu().numpy() for x in model.signals_and_rivals(pairs, W))
     bins = np.linspace(-0.2, 2.2, 73)
-    ax.hist(rival, bins, color=BLUE, alpha=0.6, label="best competitor")
-    ax.hist(signal, bins, color=ORANGE, alpha=0.6, label="signal")
+    ax.hist(rival, bins, color=COMPETITOR, alpha=0.6, label="best competitor")
+    ax.hist(signal, bins, color=SIGNAL, histtype="step", lw=1.5, label="signal")
     ax.set(title=name, xlabel="score", yticks=[], ylim=(0, 0.2 * n))
 axes[0].legend(fontsize=8)
 figure
@@ -779,15 +789,17 @@ def cost(size, k):
     )
 
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cost", "caption": "What dimensions cost in work, for a thousand pairs: smallest sufficient d^2 over that of the best memory, against the number of products of size n by d by n spent on making the memory. Blue: outer products, repaired or not. Green: equal signals. Orange squares: trained. A training pass takes two products; ten steps of conjugate gradients take two or three at this size."}, "image": {"alt": "A scatter plot on logarithmic axes. Outer products at left top, 8 times; equal signals at 2 products and 3.2 times; one clip at 5 and 1.6, two clips at 11 and 1.33; cross-entropy far right between 90 and 200 products at 1.17 and 1.06."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cost", "caption": "What dimensions cost in work, for a thousand pairs: smallest sufficient d^2 over that of the best memory, against the number of products of size n by d by n spent on making the memory. Disc: outer products. Diamonds: repaired. Triangles: equal signals. Squares: trained. A training pass takes two products; ten steps of conjugate gradients take two or three at this size."}, "image": {"alt": "A scatter plot on logarithmic axes. Outer products at left top, 8 times; equal signals at 2 products and 3.2 times; one clip at 5 and 1.6, two clips at 11 and 1.33; cross-entropy far right between 90 and 200 products at 1.17 and 1.06."}}
 figure, ax = panels(width=6.2, height=4.2)
+KINDS = (OUTER_PRODUCTS, "o"), (REPAIR, "D"), (CLIPPED, "^"), (CROSS_ENTROPY, "s")
 for k, construction in enumerate(CONSTRUCTIONS):
     x, y = max(cost(1000, k), 0.5), halves[1000, k][0] / certified[1000]
-    kind = construction.trained + 2 * ("equal" in construction.name)
-    color, marker = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "o"))[kind]
+    kind = 3 if construction.trained else min(k, 1) + ("equal" in construction.name)
+    color, marker = KINDS[kind]
     ax.plot(x, y, marker, color=color, ms=7)
     below = (
-        construction.name in ("equal signals", "equal signals, 2 clips") or kind == 1
+        construction.name in ("equal signals", "equal signals, 2 clips")
+        or construction.trained
     )
     place = (
         {"xytext": (-6, -6), "ha": "right", "va": "top"}
@@ -797,7 +809,7 @@ for k, construction in enumerate(CONSTRUCTIONS):
     ax.annotate(
         construction.name, (x, y), textcoords="offset points", fontsize=7.5, **place
     )
-ax.axhline(1.5, color=GREY, lw=1, ls=":")
+ax.axhline(1.5, color=LIMIT, lw=1, ls=":")
 ax.set(
     xscale="log",
     yscale="log",

@@ -55,7 +55,16 @@ from assocmem.fit import fit
 from assocmem.kernels import dense_hessian, loss_pass
 from assocmem.losses import CrossEntropy, TailAverage
 from assocmem.model import derived_seed, gaussian_pairs, scores, tail_count
-from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, SKY, Table, panels
+from assocmem.plotting import (
+    AMONG_BEST,
+    CROSS_ENTROPY,
+    INK,
+    LIMIT,
+    OUTER_PRODUCTS,
+    TAIL_AVERAGE,
+    Table,
+    panels,
+)
 from assocmem.progress import progress
 from assocmem.ridgeless import critical_load
 from assocmem.scalar_theory import scalar_tail_average
@@ -130,15 +139,15 @@ Table(
 figure, (left, right) = panels(2, height=3.4)
 low, high = -5, 4
 shapes = [
-    (SKY, [(low, low), (high, low), (high, 0), (0, 0), (0, high), (low, high)]),
-    (GREEN, [(low, low), (1, low), (1, -1), (-1, 1), (low, 1)]),
-    (BLUE, [(low, low), (0, low), (0, 0), (low, 0)]),
+    (AMONG_BEST, [(low, low), (high, low), (high, 0), (0, 0), (0, high), (low, high)]),
+    (TAIL_AVERAGE, [(low, low), (1, low), (1, -1), (-1, 1), (low, 1)]),
+    (CROSS_ENTROPY, [(low, low), (0, low), (0, 0), (low, 0)]),
 ]
 for color, corners in shapes:
     left.add_patch(Polygon(corners, color=color, alpha=0.45, lw=0))
-left.plot([A[0], B[0]], [A[1], B[1]], "--", color=GREY, lw=1)
+left.plot([A[0], B[0]], [A[1], B[1]], "--", color=INK, lw=1)
 for name, x in columns.items():
-    left.plot(x[0], x[1], "o", color=ORANGE)
+    left.plot(x[0], x[1], "o", color=INK)
     left.annotate(name, (x[0] + 0.2, x[1] + 0.2))
 left.set(
     xlim=(low, high),
@@ -151,17 +160,17 @@ column = np.random.default_rng(seed).standard_normal(60)
 k = tail_count(r, len(column))
 mu = np.sort(column)[-k] + np.linspace(-0.9, 1.3, 300)
 objective = mu + np.maximum(column[:, None] - mu, 0).sum(axis=0) / k
-right.plot(mu, objective, color=GREY, label="exact")
-for b, color in ((10.0, BLUE), (3.0, ORANGE)):
+right.plot(mu, objective, color=INK, label="exact")
+for b, style, marker in ((10.0, "--", "s"), (3.0, ":", "^")):
     softplus = np.logaddexp(0, b * (column[:, None] - mu)).sum(axis=0) / (b * k)
-    right.plot(mu, mu + softplus, color=color, label=f"$\\beta$ = {b:g}")
+    right.plot(mu, mu + softplus, style, color=TAIL_AVERAGE, label=f"$\\beta$ = {b:g}")
     right.plot(
         smoothed_threshold(column, r, b),
         smoothed_tail_average(column, r, b),
-        "o",
-        color=color,
+        marker,
+        color=TAIL_AVERAGE,
     )
-right.plot(np.sort(column)[-k], tail_average(column, r), "o", color=GREY)
+right.plot(np.sort(column)[-k], tail_average(column, r), "o", color=INK)
 right.set(xlabel="threshold $\\mu$", ylabel="value")
 right.legend()
 figure
@@ -257,10 +266,10 @@ listed = [
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-success", "caption": "Share of instances in which every key succeeds, against the load, with 95% intervals: first place after training by cross-entropy; signal above the tail average, and among the best k, after training by the tail average. Dotted: the asymptotic critical load of the tail average."}, "image": {"alt": "Three falling curves. That of first place falls first, that of the tail average later, that of the list last."}}
 figure, ax = panels(1, width=5.5)
-for wins, name, color, shift in (
-    (first, "first place", BLUE, -0.004),
-    (tail, "above the tail average", GREEN, 0),
-    (listed, "among the best $k$", ORANGE, 0.004),
+for wins, name, color, marker, shift in (
+    (first, "first place", CROSS_ENTROPY, "o", -0.004),
+    (tail, "above the tail average", TAIL_AVERAGE, "s", 0),
+    (listed, "among the best $k$", AMONG_BEST, "^", 0.004),
 ):
     plot.proportions(
         ax,
@@ -268,10 +277,11 @@ for wins, name, color, shift in (
         wins,
         [instances] * len(loads),
         color=color,
+        marker=marker,
         label=name,
     )
     ax.plot(np.array(loads) + shift, np.array(wins) / instances, color=color, lw=1)
-ax.axvline(critical_load(r), color=GREY, ls=":")
+ax.axvline(critical_load(r), color=LIMIT, ls=":")
 ax.set(xlabel="load $n/d^2$", ylabel="share of instances", ylim=(-0.05, 1.05))
 ax.legend()
 figure
@@ -331,9 +341,9 @@ sharp = np.array(smoothings)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-smoothing", "caption": "What smoothing adds to the tail average of a column of normal scores (dots), the bound that holds for any column (dashed), and the law for a density at the threshold (line)."}, "image": {"alt": "Dots below a dashed line of slope minus one, following a line of slope minus two."}}
 figure, ax = panels(1, width=5)
-ax.loglog(sharp, excess, "o", color=BLUE)
-ax.loglog(sharp, math.log(2) / (r * sharp), "--", color=GREY)
-ax.loglog(sharp, math.pi**2 * density / (6 * r * sharp**2), color=GREY)
+ax.loglog(sharp, excess, "o", color=TAIL_AVERAGE)
+ax.loglog(sharp, math.log(2) / (r * sharp), "--", color=INK)
+ax.loglog(sharp, math.pi**2 * density / (6 * r * sharp**2), color=INK)
 ax.set(xlabel="$\\beta$", ylabel="smoothed less exact")
 figure
 
@@ -402,14 +412,14 @@ by_norm = [felt(sizes[-1], rho, 0) for rho in norms]
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-geometry", "caption": "Columns of normal scores, mean and standard deviation over draws. Left: the number of scores that feel the smoothing, times (1 + rho)/n, against the spread rho, at the largest size; the line is the integral over the normal law. Right: what one newcomer takes from the others, times n to the power 3/2, against n at spread one."}, "image": {"alt": "Left, dots on a line that levels off. Right, dots of about equal height."}}
 figure, (left, right) = panels(2, height=3)
-for ax, x, columns, color in (
-    (left, norms, [f for f, _ in by_norm], BLUE),
-    (right, sizes, [t for _, t in by_size], ORANGE),
+for ax, x, columns in (
+    (left, norms, [f for f, _ in by_norm]),
+    (right, sizes, [t for _, t in by_size]),
 ):
     mean, spread = np.mean(columns, axis=1), np.std(columns, axis=1)
-    ax.errorbar(x, mean, spread, fmt="o", color=color)
+    ax.errorbar(x, mean, spread, fmt="o", color=TAIL_AVERAGE)
 spreads = np.geomspace(min(norms), max(norms), 60)
-left.semilogx(spreads, [felt_law(rho) for rho in spreads], color=GREY)
+left.semilogx(spreads, [felt_law(rho) for rho in spreads], color=INK)
 left.set(xlabel="spread $\\rho$", ylabel="felt, times $(1 + \\rho)/n$", ylim=(0, None))
 right.set(
     xlabel="scores $n$", ylabel="taken, times $n^{3/2}$", xscale="log", ylim=(0, None)
@@ -497,16 +507,21 @@ for nu in spreads:
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-aggregates", "caption": "Two aggregates of a column of normal scores against its spread. Left: their values (dots), with the bulk law of the log-sum-exp (line), the largest score (dashed), and the tail average of the normal law (line). Right: the effective number of competitors that carry the gradient, one over the sum of squared weights. Dotted: the spread at which the log-sum-exp freezes."}, "image": {"alt": "Left, two rising curves on lines. Right, the number of carriers of the log-sum-exp falls from all to a few, that of the tail average stays."}}
 figure, (left, right) = panels(2, height=3.2)
 bulk = spreads < frozen_at
-for name, color in (("log-sum-exp", BLUE), ("tail average", GREEN)):
-    left.plot(spreads, values[name], "o", ms=3, color=color, label=name)
-    right.semilogy(spreads, carriers[name], "o-", ms=3, lw=1, color=color, label=name)
-left.plot(spreads[bulk], math.log(n) + spreads[bulk] ** 2 / 2, color=BLUE, lw=1)
-left.plot(spreads, largest * spreads, "--", color=BLUE, lw=1)
+for name, color, marker in (
+    ("log-sum-exp", CROSS_ENTROPY, "o"),
+    ("tail average", TAIL_AVERAGE, "s"),
+):
+    look = {"marker": marker, "ms": 3, "color": color, "label": name}
+    left.plot(spreads, values[name], ls="none", **look)
+    right.semilogy(spreads, carriers[name], lw=1, **look)
 left.plot(
-    spreads, [scalar_tail_average(nu, r, beta)[0] for nu in spreads], color=GREEN, lw=1
+    spreads[bulk], math.log(n) + spreads[bulk] ** 2 / 2, color=CROSS_ENTROPY, lw=1
 )
+left.plot(spreads, largest * spreads, "--", color=CROSS_ENTROPY, lw=1)
+law = [scalar_tail_average(nu, r, beta)[0] for nu in spreads]
+left.plot(spreads, law, color=TAIL_AVERAGE, lw=1)
 for ax in (left, right):
-    ax.axvline(frozen_at, color=GREY, ls=":")
+    ax.axvline(frozen_at, color=LIMIT, ls=":")
     ax.set_xlabel("spread $\\nu$ of the scores")
 left.set_ylabel("value")
 right.set_ylabel("carriers")
@@ -649,15 +664,16 @@ Table(
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-metrics", "caption": "Three memories of the same pairs, pooled over instances. Left: margins between signal and tail average, in units of the norm scale of the memory. Right: percentiles of the signals; the dotted line is the law of the outer-product memory."}, "image": {"alt": "Distribution functions: the tail-average memory has almost no negative margin and hardly any signal at the very top; the outer-product memory is spread over all percentiles."}}
 figure, (left, right) = panels(2, height=3.3)
-for (name, found), color in zip(memories.items(), (ORANGE, BLUE, GREEN), strict=True):
+looks = (OUTER_PRODUCTS, "-."), (CROSS_ENTROPY, "--"), (TAIL_AVERAGE, "-")
+for (name, found), (color, style) in zip(memories.items(), looks, strict=True):
     scale = np.mean([float(W.norm()) / d for _, W in found])
     values = np.sort(pooled[name]["tail"]) / scale
     p = (np.arange(len(values)) + 0.5) / len(values)
-    left.plot(values, p, color=color, label=name)
-    right.plot(np.sort(pooled[name]["share"]), p, color=color)
+    left.plot(values, p, style, color=color, label=name)
+    right.plot(np.sort(pooled[name]["share"]), p, style, color=color)
 w = np.linspace(0.001, 0.999, 400)
-right.plot(w, percentile_cdf(w, metrics_load), ":", color=GREY)
-left.axvline(0, color=GREY, lw=0.8)
+right.plot(w, percentile_cdf(w, metrics_load), ":", color=INK)
+left.axvline(0, color=LIMIT, lw=0.8)
 left.set(xlabel="margin over norm scale", ylabel="share of keys below", xlim=(-3, 3))
 right.set(
     xlabel="percentile of the signal", ylabel="share of keys below", xlim=(0.5, 1.005)

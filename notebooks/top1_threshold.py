@@ -43,7 +43,18 @@ from assocmem.claims import check
 from assocmem.feasibility import decide, decide_top1, verify
 from assocmem.fit import fit
 from assocmem.losses import CrossEntropy
-from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, PALETTE, PINK, Table, panels
+from assocmem.plotting import (
+    ANY_MEMORY,
+    COMPETITOR,
+    CROSS_ENTROPY,
+    INK,
+    LIMIT,
+    MARKERS,
+    SIGNAL,
+    Table,
+    panels,
+    series,
+)
 from assocmem.progress import progress
 from assocmem.results import read_table
 
@@ -97,17 +108,18 @@ memory = [
 # With $n$ competitors $t$ is close to $\sqrt{2 \log n}$, where the best of them are, so that the bill is about $t^2 = 2 \log n$.
 # Adding up, $n$ keys cost $2\, n \log n$, and $d^2$ is what there is to pay with.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pool", "caption": "What one key costs: its scores in decreasing order (dots), the signal among them (orange), and the level at which the signal meets the competitors that stood above it. Lifting the signal is most of the bill; the few competitors that are pushed down are the rest."}, "image": {"alt": "A falling curve of sorted scores; an orange dot far down is lifted by a long arrow to a line near the top, onto which the highest few dots are pushed down."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-pool", "caption": "What one key costs: its scores in decreasing order (dots), the signal among them (square), and the level at which the signal meets the competitors that stood above it. Lifting the signal is most of the bill; the few competitors that are pushed down are the rest."}, "image": {"alt": "A falling curve of sorted scores; a square far down is lifted by a long arrow to a line near the top, onto which the highest few dots are pushed down."}}
 pool_n = max(sizes)
 scores = np.random.default_rng([seed, 0]).standard_normal(pool_n)
 rivals = np.sort(scores[1:])[::-1]
 level, pooled = kinematics.pool(scores[0], rivals)
 figure, ax = panels(height=3.0)
-ax.plot(np.arange(2, pool_n + 1), rivals, ".", color=BLUE, label="competitors")
-ax.axhline(level, color=GREY, lw=1, label="level of the pool")
-ax.plot([1], [scores[0]], "o", color=ORANGE, label="signal")
+ax.plot(np.arange(2, pool_n + 1), rivals, ".", color=COMPETITOR, label="competitors")
+ax.axhline(level, color=LIMIT, lw=1, label="level of the pool")
+ax.plot([1], [scores[0]], "s", color=SIGNAL, label="signal")
 for x, y in [(1, scores[0]), *zip(np.arange(2, pooled + 2), rivals, strict=False)]:
-    ax.annotate("", (x, level), (x, y), arrowprops={"arrowstyle": "->", "color": PINK})
+    arrow = {"arrowstyle": "->", "color": INK}
+    ax.annotate("", (x, level), (x, y), arrowprops=arrow)
 ax.set(xscale="log", xlabel="competitors, best first", ylabel="score")
 ax.legend()
 figure
@@ -233,14 +245,15 @@ excess = {n: halves[n][0] - predicted[n] for n in all_sizes}
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-transition", "caption": "Share of instances that some memory retrieves. Points: certified verdicts with 95% intervals. Left: against the ratio of the theorem, whose threshold 2 is at the right edge; lines are the kinematic prediction, with no fitted constant. Right: the same points by their distance from the predicted place; lines have the place and the width that fit best. They narrow as n grows, and cross one half at nearly the same distance."}, "image": {"alt": "Left, four steep curves between 0.9 and 1.2 on an axis that reaches 2, with measured points slightly to their left. Right, four curves of different steepness that cross each other at one half and at minus 0.2."}}
 figure, (left, right) = panels(2)
-for (n, (d, successes, trials)), color in zip(data.items(), PALETTE, strict=False):
+for (n, (d, successes, trials)), look in series(sorted(data.items())):
+    color = look["color"]
     fine, width = (
         np.linspace(d.min() - 1, d.max() + 1, 200),
         kinematics.pooled_moments(n)[1] ** 0.5,
     )
     near, shift = np.abs(d**2 / n - predicted[n]) < 1.5, fine**2 / n - predicted[n]
     plot.proportions(
-        left, model.top1_ratio(n, d), successes, trials, color=color, label=f"$n={n}$"
+        left, model.top1_ratio(n, d), successes, trials, label=f"$n={n}$", **look
     )
     left.plot(
         model.top1_ratio(n, fine),
@@ -253,7 +266,7 @@ for (n, (d, successes, trials)), color in zip(data.items(), PALETTE, strict=Fals
         d[near] ** 2 / n - predicted[n],
         successes[near],
         trials[near],
-        color=color,
+        **look,
     )
     right.plot(
         shift,
@@ -261,7 +274,7 @@ for (n, (d, successes, trials)), color in zip(data.items(), PALETTE, strict=Fals
         color=color,
         lw=1.2,
     )
-left.axvline(2, color=GREY, lw=1)
+left.axvline(2, color=LIMIT, lw=1)
 left.set(xlim=(0.6, 2.05), xlabel="$d^2/(n\\,\\log n)$", ylabel="share retrievable")
 right.set(xlim=(-1.2, 0.9), xlabel="$d^2/n - E M$")
 left.legend(loc="center right")
@@ -351,22 +364,22 @@ trained = outcomes.sum(axis=1)
 contradictions = int((outcomes[:, :, 1:] & ~outcomes[:, :, :1]).sum())
 fitted = outcomes[:, :, 1:].size
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-trained", "caption": "Instances that some memory retrieves (certified, grey band) and that the minimiser of ridge-regularised cross-entropy retrieves. The ridge costs dimensions; the smaller it is, the closer training comes to what is possible."}, "image": {"alt": "Rising shares against dimension; the certified curve leads, the curves of smaller and larger ridges follow to its right."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-trained", "caption": "Instances that some memory retrieves (certified, wide line) and that the minimiser of ridge-regularised cross-entropy retrieves. The ridge costs dimensions; the smaller it is, the closer training comes to what is possible."}, "image": {"alt": "Rising shares against dimension; the certified curve leads, the curves of smaller and larger ridges follow to its right."}}
 figure, ax = panels(width=5.6)
-series = ["certified", *(f"ridge {ridge:g}" for ridge in ridges)]
-for k, (name, color) in enumerate(
-    zip(series, ["black", GREEN, BLUE, ORANGE, PINK] * 9, strict=False)
-):
-    look = {"lw": 6, "alpha": 0.25} if k == 0 else {"marker": "o"}
-    ax.plot(
-        trained_d, trained[:, k] / trained_instances, color=color, label=name, **look
-    )
+names = ["certified", *(f"ridge {ridge:g}" for ridge in ridges)]
+band = {"lw": 6, "alpha": 0.35, "color": ANY_MEMORY}
+for k, name in enumerate(names):
+    shade = 1 - 0.7 * (k - 1) / len(ridges)
+    marker = MARKERS[(k - 1) % len(MARKERS)]
+    points = {"marker": marker, "color": CROSS_ENTROPY, "alpha": shade}
+    look = points if k else band
+    ax.plot(trained_d, trained[:, k] / trained_instances, label=name, **look)
 ax.set(
     xlabel=f"dimension $d$, $n = {trained_n}$",
     ylabel="share retrieved",
     ylim=(-0.03, 1.03),
 )
-ax.legend()
+ax.legend(loc="center", bbox_to_anchor=(0.66, 0.6))
 figure
 
 # %% [markdown]
@@ -404,11 +417,11 @@ fine = np.logspace(1.3, 12, 40)
 line = [kinematics.statistical_dimension(n) / math.log(n) for n in fine]
 far = np.linspace(2, 100, 200)
 law = 2 - 3 * np.log(far * math.log(10)) / (far * math.log(10))
-ax.plot(np.log10(fine), line, color=BLUE, label="kinematic value")
-ax.plot(far, law, "--", color=GREEN, label="$2 - 3\\,\\log\\log n/\\log n$")
+ax.plot(np.log10(fine), line, color=ANY_MEMORY, label="kinematic value")
+ax.plot(far, law, "--", color=ANY_MEMORY, label="$2 - 3\\,\\log\\log n/\\log n$")
 measured = [halves[n][0] / math.log(n) for n in all_sizes]
-ax.plot(np.log10(all_sizes), measured, "o", color=ORANGE, label="certified")
-ax.axhline(2, color=GREY, lw=1)
+ax.plot(np.log10(all_sizes), measured, "o", color=ANY_MEMORY, label="certified")
+ax.axhline(2, color=LIMIT, lw=1)
 ax.set(
     xscale="log",
     xlabel="decimal digits of $n$",
@@ -445,11 +458,12 @@ for k in tails:
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tails", "caption": "Share of instances in which some memory has every signal beat the average of its k best competitors, certified, against the dimension. Vertical lines: the kinematic value for that k, with no fitted constant. The more competitors are averaged, the less it takes."}, "image": {"alt": "Four rising curves, from right to left for growing k, each near a vertical line of its colour."}}
 figure, ax = panels(height=3.2)
-for k, color in zip(tails, PALETTE * 9, strict=False):
+for k, look in series(tails):
+    color = look["color"]
     d, successes, trials = np.array(
         [(d, *c) for (m, d), c in loads.items() if m == k]
     ).T
-    plot.proportions(ax, d, successes, trials, color=color, label=f"$k = {k}$")
+    plot.proportions(ax, d, successes, trials, label=f"$k = {k}$", **look)
     ax.plot(d, successes / trials, color=color, lw=1)
     ax.axvline(kinematics.critical_dimension(tail_n, k), color=color, lw=1, ls=":")
 ax.set(xlabel=f"dimension $d$, $n = {tail_n}$", ylabel="share possible")

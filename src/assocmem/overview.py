@@ -9,7 +9,17 @@ from matplotlib.patches import Rectangle
 
 from assocmem.correlation import correlation_memory, exact_half_success_ratio
 from assocmem.model import gaussian_pairs, retrieval_margins, scores, tail_count
-from assocmem.plotting import BLUE, GREEN, GREY, ORANGE, panels, use_style
+from assocmem.plotting import (
+    ANY_MEMORY,
+    COMPETITOR,
+    INK,
+    LIMIT,
+    OUTER_PRODUCTS,
+    SIGNAL,
+    TAIL_AVERAGE,
+    panels,
+    use_style,
+)
 from assocmem.ridgeless import critical_load
 
 SMALL = {"n": 14, "d": 10, "seed": 3}  # the memory shown entry by entry
@@ -66,13 +76,13 @@ def _top1(ax):
     n = np.logspace(2, 12, 41)
     log_n = np.log(n)
     few = np.unique(np.round(np.logspace(2, 12, 31)).astype(int))
-    ax.fill_between(n, 0, 2, color=GREY, alpha=0.22, lw=0)
-    ax.fill_between(n, 2, 8, color=GREEN, alpha=0.13, lw=0)
-    ax.fill_between(n, 8, 14, color=BLUE, alpha=0.13, lw=0)
-    ax.axhline(8, color=BLUE, lw=1.2)
-    ax.axhline(2, color=GREEN, lw=1.2)
-    ax.plot(few, [exact_half_success_ratio(int(m)) for m in few], color=BLUE, ls="--", lw=1.4)
-    ax.plot(n, 2 - 3 * np.log(log_n) / log_n, color=GREEN, ls="--", lw=1.4)
+    ax.fill_between(n, 0, 2, color=LIMIT, alpha=0.15, lw=0)
+    ax.fill_between(n, 2, 8, color=ANY_MEMORY, alpha=0.13, lw=0)
+    ax.fill_between(n, 8, 14, color=OUTER_PRODUCTS, alpha=0.13, lw=0)
+    ax.axhline(8, color=OUTER_PRODUCTS, lw=1.2)
+    ax.axhline(2, color=ANY_MEMORY, lw=1.2)
+    ax.plot(few, [exact_half_success_ratio(int(m)) for m in few], color=OUTER_PRODUCTS, ls="--", lw=1.4)
+    ax.plot(n, 2 - 3 * np.log(log_n) / log_n, color=ANY_MEMORY, ls="--", lw=1.4)
     middle = math.sqrt(n[0] * n[-1])
     ax.text(middle, 10.5, "outer products retrieve all pairs", ha="center")
     ax.text(middle, 4.4, "some memory retrieves all pairs", ha="center")
@@ -85,12 +95,12 @@ def _top1(ax):
 def _tail_average(ax):
     r = np.concatenate([np.logspace(-4, -2, 60), np.linspace(0.01, 0.999, 400)])
     load = critical_load(r)
-    ax.fill_between(r, 0, load, color=GREEN, alpha=0.13, lw=0)
-    ax.fill_between(r, load, 2.2, color=ORANGE, alpha=0.13, lw=0)
-    ax.plot(r, load, color=GREEN)
+    ax.fill_between(r, 0, load, color=ANY_MEMORY, alpha=0.13, lw=0)
+    ax.fill_between(r, load, 2.2, color=LIMIT, alpha=0.15, lw=0)
+    ax.plot(r, load, color=ANY_MEMORY)
     ax.text(0.62, 0.22, "loss can vanish", ha="center")
     ax.text(0.36, 1.3, "loss stays positive", ha="center")
-    ax.text(0.72, 0.87, "$\\alpha_c(r)$", color=GREEN)
+    ax.text(0.72, 0.87, "$\\alpha_c(r)$")
     ax.set(xlim=(0, 1), ylim=(0, 2.05), xlabel="tail fraction $r$", ylabel="load $n/d^2$")
     ax.set_title("b. Beat the average of the top $r$-fraction")
     ax.grid(visible=False)
@@ -101,10 +111,10 @@ def _score_matrix(ax):
     W = correlation_memory(pairs)
     S, margins = scores(pairs, W).numpy(), retrieval_margins(pairs, W).numpy()
     reach = np.abs(S).max()
-    ax.imshow(S, cmap="RdBu_r", vmin=-reach, vmax=reach)
+    ax.imshow(S, cmap="PuOr_r", vmin=-reach, vmax=reach)
     for i, margin in enumerate(margins):
         rival = int(np.argmax(np.where(np.arange(pairs.n) == i, -np.inf, S[:, i])))
-        for j, colour in ((i, "black"), *([(rival, ORANGE)] if margin < 0 else [])):
+        for j, colour in ((i, INK), *([(rival, COMPETITOR)] if margin < 0 else [])):
             ax.add_patch(Rectangle((i - 0.5, j - 0.5), 1, 1, fill=False, ec=colour, lw=1.6))
     ax.set(xlabel="key $v_i$", ylabel="target $u_j$", xticks=[], yticks=[])
     ax.set_title("a. Scores $s_{ji} = u_j^\\top W v_i$")
@@ -118,13 +128,13 @@ def _score_column(ax):
     i = _telling_column(S, k)
     rivals = np.sort(np.delete(S[:, i], i))
     edges = rivals[-k] + 0.08 * np.arange(-40, 41)  # the tail begins at an edge
-    heights = ax.hist(rivals[:-k], bins=edges, color=GREY, alpha=0.5)[0]
-    ax.hist(rivals[-k:], bins=edges, color=ORANGE, alpha=0.6)
+    heights = ax.hist(rivals[:-k], bins=edges, color=COMPETITOR, alpha=0.35)[0]
+    ax.hist(rivals[-k:], bins=edges, color=COMPETITOR)
     top, signal, average = 1.2 * heights.max(), S[i, i], rivals[-k:].mean()
-    ax.axvline(signal, color=BLUE, lw=2)
-    ax.axvline(average, color=ORANGE, ls="--", lw=2)
-    ax.text(signal + 0.04, 0.9 * top, "signal $s_{ii}$", color=BLUE)
-    ax.text(average - 0.04, 0.9 * top, "average of\nthe top 15%", color=ORANGE, ha="right", va="center")
+    ax.axvline(signal, color=SIGNAL, lw=2)
+    ax.axvline(average, color=TAIL_AVERAGE, ls="--", lw=2)
+    ax.text(signal + 0.04, 0.9 * top, "signal $s_{ii}$", color=SIGNAL)
+    ax.text(average - 0.04, 0.9 * top, "average of\nthe top 15%", color=TAIL_AVERAGE, ha="right", va="center")
     ax.set(xlim=(rivals[0] - 0.1, rivals[-1] + 0.45))
     ax.set(xlabel="score of a target for one key", ylabel="competitors", ylim=(0, top))
     ax.set_title("b. Not first, but above a tail average")

@@ -1,5 +1,7 @@
 """One look for every figure and table."""
 
+from itertools import cycle
+
 import matplotlib as mpl
 import numpy as np
 from cycler import cycler
@@ -10,9 +12,25 @@ from scipy.stats import binomtest
 
 from assocmem.limits import require
 
-BLUE, ORANGE, GREEN, PINK, SKY, GREY = "#0b6fa4", "#d1660f", "#0a8a6a", "#b8568f", "#4aa3d8", "#6b6b6b"
+BLUE, ORANGE, GREEN, PINK, SKY, GREY = "#015a9e", "#ab4b01", "#5a9169", "#ca64b3", "#1594fb", "#4f4f4f"
 PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, GREY)
 """Distinguishable with common colour-vision deficiencies, also where a dark page inverts them."""
+
+MARKERS = "os^vDP"
+
+# What a colour stands for, in every figure; line styles and markers tell apart what shares one.
+OUTER_PRODUCTS = BLUE
+REPAIR = SKY  # outer products, changed where keys fail
+CLIPPED = PINK  # equal signals, with or without clipped competitors
+ANY_MEMORY = GREEN  # what the best memory can: certified, predicted, conjectured
+CROSS_ENTROPY = ORANGE  # memories trained for first place
+TAIL_AVERAGE = PINK  # memories trained for the tail average, which no figure has together with clips
+AMONG_BEST = SKY  # a place in a list is enough; not in one figure with repairs
+SIGNAL, COMPETITOR = ORANGE, BLUE
+BELOW, AT, ABOVE = BLUE, PINK, ORANGE  # loads against the critical one
+LIMIT = GREY  # of many pairs or dimensions, and lines to compare with
+INK = "black"  # predictions on top of coloured measurements
+PAPER = "white"  # on maps
 
 STYLE = {
     "axes.prop_cycle": cycler(color=PALETTE),
@@ -91,11 +109,24 @@ def proportion_interval(successes, trials, level=0.95):
 
 def proportions(ax, x, successes, trials, **keywords):
     """Draw measured proportions as points with 95% Wilson error bars."""
+    look = {"marker": "o", "ls": "none", "elinewidth": 1.1} | keywords
     successes, trials = np.asarray(successes), np.asarray(trials)
     centre = successes / trials
     low, high = proportion_interval(successes, trials)
     error = np.clip([centre - low, high - centre], 0, None)
-    return ax.errorbar(x, centre, yerr=error, fmt="o", elinewidth=1.1, **keywords)
+    return ax.errorbar(x, centre, yerr=error, **look)
+
+
+def series(values):
+    """Pair each value of a parameter with the look of its curve, round again where looks run out.
+
+    Returns
+    -------
+    list of (value, dict)
+        Colour and marker, as keywords for a plot.
+    """
+    looks = cycle({"color": color, "marker": marker} for color, marker in zip(PALETTE, MARKERS, strict=True))
+    return list(zip(values, looks, strict=False))
 
 
 def density_line(ax, sample, bins, *style, **keywords):

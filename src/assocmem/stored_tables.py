@@ -82,7 +82,8 @@ def _entry(path):
         f"### `{path.stem}`\n",
         f"{_title(path)}.\n",
         "```{list-table}",
-        ":widths: 20 80\n",
+        ":widths: 20 80",
+        ":stub-columns: 1\n",
     ]
     lines += [line for name, text in facts.items() for line in (f"* - {name}", f"  - {text}")]
     return "\n".join([*lines, "```", ""])

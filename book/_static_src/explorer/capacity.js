@@ -155,18 +155,18 @@
     const across = (f) => curve(f, ...x, 300);
     const [from, to] = scope.capacity.shifts(n, k);
     const marks = [
-      { area: [...across((y) => scope.capacity.retrieval(n, y, k, to)), ...across((y) => scope.capacity.retrieval(n, y, k, from)).reverse()], class: "am-green", name: "some memory, as certified instances have it" },
-      { line: across((y) => scope.capacity.retrieval(n, y, k)), class: "am-green am-dashed", name: "some memory, for independent score directions" },
+      { area: [...across((y) => scope.capacity.retrieval(n, y, k, to)), ...across((y) => scope.capacity.retrieval(n, y, k, from)).reverse()], class: "am-any-memory", name: "some memory, as certified instances have it" },
+      { line: across((y) => scope.capacity.retrieval(n, y, k)), class: "am-any-memory am-dashed", name: "some memory, for independent score directions" },
     ];
     if (top1) {
-      marks.push({ line: across((y) => Math.exp(-n * Math.exp(scope.capacity.outerFailure(n, y)))), class: "am-blue", name: "sum of outer products" });
-      marks.push({ down: Math.sqrt(2 * n * Math.log(n)), class: "am-green am-dotted", name: "d² = 2 n log n, and 8 n log n" }, { down: Math.sqrt(8 * n * Math.log(n)), class: "am-blue am-dotted" });
+      marks.push({ line: across((y) => Math.exp(-n * Math.exp(scope.capacity.outerFailure(n, y)))), class: "am-outer-products", name: "sum of outer products" });
+      marks.push({ down: Math.sqrt(2 * n * Math.log(n)), class: "am-any-memory am-dotted", name: "d² = 2 n log n, and 8 n log n" }, { down: Math.sqrt(8 * n * Math.log(n)), class: "am-outer-products am-dotted" });
     } else {
-      marks.push({ down: Math.sqrt(n / found.critical), class: "am-green am-dotted", name: "d² = n / α_c(r)" });
+      marks.push({ down: Math.sqrt(n / found.critical), class: "am-any-memory am-dotted", name: "d² = n / α_c(r)" });
     }
     const counts = nearest(n, k, r);
-    if (counts && counts.n === n) marks.push({ dots: counts.d.map((y, i) => [y, counts.share[i], counts.low[i], counts.high[i]]), class: "am-orange", name: "certified shares, with 95% intervals" });
-    marks.push({ down: d, class: "am-pink", name: "the dimension asked for" });
+    if (counts && counts.n === n) marks.push({ dots: counts.d.map((y, i) => [y, counts.share[i], counts.low[i], counts.high[i]]), class: "am-any-memory", name: "certified shares, with 95% intervals" });
+    marks.push({ down: d, class: "am-here", name: "the dimension asked for" });
     chart.draw({ x, y: [0, 1.02], marks, text: answer.textContent });
 
     const rows = [

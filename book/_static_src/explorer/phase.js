@@ -57,12 +57,12 @@
     map.draw({
       x: [0, 1], y: [0, TOP],
       marks: [
-        { area: [[0, 0], ...boundary, [1, 0]], class: "am-green" },
-        { area: [[0, TOP], [0, 0], ...boundary, [1, TOP]], class: "am-orange" },
-        ...levels.map(({ m, line }, i) => ({ line, class: "am-green am-dotted", name: i ? "" : "every margin at least 2, 1, ½ times ν (from below)" })),
-        { line: boundary, class: "am-green", name: "critical load" },
+        { area: [[0, 0], ...boundary, [1, 0]], class: "am-below" },
+        { area: [[0, TOP], [0, 0], ...boundary, [1, TOP]], class: "am-above" },
+        ...levels.map(({ m, line }, i) => ({ line, class: "am-below am-dotted", name: i ? "" : "every margin at least 2, 1, ½ times ν (from below)" })),
+        { line: boundary, class: "am-critical", name: "critical load" },
         { label: [0.7, 0.7, "loss can vanish"] }, { label: [0.32, 1.45, "loss stays positive"] },
-        { dots: [[r, load]], class: "am-pink", big: true, name: "the point shown" },
+        { dots: [[r, load]], class: "am-here", big: true, name: "the point shown" },
       ],
       text: `The critical load rises from 0 at r = 0 to 2 at r = 1. The point is at r = ${say(r)}, load ${say(load)}, ${below ? "below" : "above"} the critical load ${say(critical)}.`,
     });
@@ -73,7 +73,7 @@
     below ? showBelow(r, load, critical, kappa, laws) : showAbove(r, load, critical, kappa, laws);
   }
 
-  const rival = (low, high) => ({ line: curve(theory.density, low, high), class: "am-grey", name: "competitors" });
+  const rival = (low, high) => ({ line: curve(theory.density, low, high), class: "am-competitor", name: "competitors" });
 
   function showBelow(r, load, critical, kappa, laws) {
     const { rho, edge } = laws, delta = rho - kappa;
@@ -82,19 +82,19 @@
     const top = Math.max(0.45, 1.15 * edge);
     scores.draw({
       x: [-4, Math.max(4, rho + 1)], y: [0, top],
-      marks: [rival(-4, Math.max(4, rho + 1)), { line: curve(laws.signal.pdf, rho + 1e-9, Math.max(4, rho + 1)), class: "am-blue", name: "signals" },
-        { stem: [rho, edge], class: "am-blue", name: `a share ${percent(edge)} of the signals, at the edge ρ` }, { down: kappa, class: "am-orange am-dashed", name: "tail average of the competitors" }],
+      marks: [rival(-4, Math.max(4, rho + 1)), { line: curve(laws.signal.pdf, rho + 1e-9, Math.max(4, rho + 1)), class: "am-signal", name: "signals" },
+        { stem: [rho, edge], class: "am-signal", name: `a share ${percent(edge)} of the signals, at the edge ρ` }, { down: kappa, class: "am-tail-average am-dashed", name: "tail average of the competitors" }],
       text: `Competitors are standard normal. Signals never lie below ${say(rho)}, where ${percent(edge)} of them are.`,
     });
     const right = Math.max(2, delta + 2);
     margins.draw({
       x: [Math.min(-0.5, delta - 0.5), right], y: [0, top],
-      marks: [{ down: 0, class: "am-orange am-dashed", name: "zero" }, { line: curve(laws.margin.pdf, delta + 1e-9, right), class: "am-blue", name: "margins" }, { stem: [delta, edge], class: "am-blue" }],
+      marks: [{ down: 0, class: "am-tail-average am-dashed", name: "zero" }, { line: curve(laws.margin.pdf, delta + 1e-9, right), class: "am-signal", name: "margins" }, { stem: [delta, edge], class: "am-signal" }],
       text: `No margin is smaller than ${say(delta)}; ${percent(edge)} of the keys have exactly that one.`,
     });
     ranks.draw({
       x: [0, 1], y: [0, 1],
-      marks: [{ line: [[0, 0], [edge, 0], [edge, edge], [1, 1]], class: "am-blue", name: "keys" }, { down: 1 - r, class: "am-orange am-dashed", name: "1 − r" }],
+      marks: [{ line: [[0, 0], [edge, 0], [edge, edge], [1, 1]], class: "am-signal", name: "keys" }, { down: 1 - r, class: "am-limit am-dashed", name: "1 − r" }],
       text: `No percentile is below ${say(edge)}; above it they are spread evenly.`,
     });
     table([
@@ -118,17 +118,17 @@
     const top = (points) => Math.max(0.45, 1.1 * Math.max(...points.map((p) => p[1])));
     scores.draw({
       x: [-4, 5], y: [0, top(signal)],
-      marks: [rival(-4, 5), { line: signal, class: "am-blue", name: "signals" }, { down: c / nu, class: "am-orange am-dashed", name: "tail average of the competitors" }],
+      marks: [rival(-4, 5), { line: signal, class: "am-signal", name: "signals" }, { down: c / nu, class: "am-tail-average am-dashed", name: "tail average of the competitors" }],
       text: `Competitors are standard normal; half of the signals lie below ${say(laws.signal.quantile(0.5) / nu)}.`,
     });
     margins.draw({
       x: [-4, 4], y: [0, top(margin)],
-      marks: [{ down: 0, class: "am-orange am-dashed", name: "zero" }, { line: margin, class: "am-blue", name: "margins" }],
+      marks: [{ down: 0, class: "am-tail-average am-dashed", name: "zero" }, { line: margin, class: "am-signal", name: "margins" }],
       text: `${percent(lost)} of the margins are negative.`,
     });
     ranks.draw({
       x: [0, 1], y: [0, 1],
-      marks: [{ line: curve(laws.percentile.cdf, 0, 1), class: "am-blue", name: "keys" }, { down: 1 - r, class: "am-orange am-dashed", name: "1 − r" }],
+      marks: [{ line: curve(laws.percentile.cdf, 0, 1), class: "am-signal", name: "keys" }, { down: 1 - r, class: "am-limit am-dashed", name: "1 − r" }],
       text: `Half of the keys have a percentile of at most ${say(middle)}.`,
     });
     table([

@@ -59,18 +59,18 @@
     host.dataset.phase = limit === null ? "critical" : below ? "below" : "above";
 
     const span = RIDGES, largest = Math.max(nu, ...points.map((p) => p.nu), below || !limit ? 0 : limit.nu);
-    const end = below || !limit ? [] : [{ across: limit.nu, class: "am-orange am-dashed", name: "limit" }];
+    const end = below || !limit ? [] : [{ across: limit.nu, class: "am-limit am-dashed", name: "limit" }];
     norms.draw({
       x: span, y: [0, 1.1 * largest],
-      marks: [...end, { line: points.map((p) => [p.ridge, p.nu]), class: "am-blue", name: "along the ridge" }, { dots: [[ridge, nu]], class: "am-pink", big: true, name: "here" }],
+      marks: [...end, { line: points.map((p) => [p.ridge, p.nu]), class: "am-tail-average", name: "along the ridge" }, { dots: [[ridge, nu]], class: "am-here", big: true, name: "here" }],
       text: below ? "Towards small ridges the norm grows like the logarithm of one over the ridge." : limit ? `Towards small ridges the norm tends to ${say(limit.nu)}.` : "",
     });
     const lowest = Math.min(loss, ...points.map((p) => p.loss)), highest = Math.max(loss, ...points.map((p) => p.loss));
     const room = (value) => 10 ** Math.floor(Math.log10(value));
     losses.draw({
       x: span, y: [room(0.9 * lowest), 10 * room(highest)],
-      marks: [...(below || !limit ? [] : [{ across: limit.loss, class: "am-orange am-dashed", name: "limit" }]),
-        { line: points.map((p) => [p.ridge, p.loss]), class: "am-blue", name: "along the ridge" }, { dots: [[ridge, loss]], class: "am-pink", big: true, name: "here" }],
+      marks: [...(below || !limit ? [] : [{ across: limit.loss, class: "am-limit am-dashed", name: "limit" }]),
+        { line: points.map((p) => [p.ridge, p.loss]), class: "am-tail-average", name: "along the ridge" }, { dots: [[ridge, loss]], class: "am-here", big: true, name: "here" }],
       text: below ? "Towards small ridges the loss vanishes in proportion." : limit ? `Towards small ridges the loss tends to ${say(limit.loss)}.` : "",
     });
 
@@ -78,19 +78,19 @@
     const signal = curve((x) => nu * here.signal.pdf(nu * x), left, right, 600);
     const top = Math.min(3, Math.max(0.5, 1.08 * Math.max(...signal.map((p) => p[1]))));
     const goal = !limit ? [] : below
-      ? [{ line: curve(limit.signal.pdf, limit.rho + 1e-9, right), class: "am-orange am-dashed", name: "limit of the signals" }, { stem: [limit.rho, Math.min(limit.edge, top)], class: "am-orange" }]
-      : [{ line: curve((x) => limit.nu * limit.signal.pdf(limit.nu * x), left, right, 400), class: "am-orange am-dashed", name: "limit of the signals" }];
+      ? [{ line: curve(limit.signal.pdf, limit.rho + 1e-9, right), class: "am-limit am-dashed", name: "limit of the signals" }, { stem: [limit.rho, Math.min(limit.edge, top)], class: "am-limit" }]
+      : [{ line: curve((x) => limit.nu * limit.signal.pdf(limit.nu * x), left, right, 400), class: "am-limit am-dashed", name: "limit of the signals" }];
     scores.draw({
       x: [left, right], y: [0, top],
-      marks: [{ line: curve(theory.density, left, right), class: "am-grey", name: "competitors" }, ...goal, { line: signal, class: "am-blue", name: "signals" }],
+      marks: [{ line: curve(theory.density, left, right), class: "am-competitor", name: "competitors" }, ...goal, { line: signal, class: "am-signal", name: "signals" }],
       text: `Half of the signals lie below ${say(here.signal.quantile(0.5) / nu)}.`,
     });
     const aim = !limit ? [] : below
-      ? [{ line: [[0, 0], [limit.edge, 0], [limit.edge, limit.edge], [1, 1]], class: "am-orange am-dashed", name: "limit" }]
-      : [{ line: curve(limit.percentile.cdf, 0, 1), class: "am-orange am-dashed", name: "limit" }];
+      ? [{ line: [[0, 0], [limit.edge, 0], [limit.edge, limit.edge], [1, 1]], class: "am-limit am-dashed", name: "limit" }]
+      : [{ line: curve(limit.percentile.cdf, 0, 1), class: "am-limit am-dashed", name: "limit" }];
     ranks.draw({
       x: [0, 1], y: [0, 1],
-      marks: [...aim, { line: curve(here.percentile.cdf, 0, 1), class: "am-blue", name: "keys" }],
+      marks: [...aim, { line: curve(here.percentile.cdf, 0, 1), class: "am-signal", name: "keys" }],
       text: `Half of the keys have a percentile of at most ${say(middle)}.`,
     });
 

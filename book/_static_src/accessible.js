@@ -1,0 +1,52 @@
+// What style sheets cannot do for readers with a keyboard, with a screen reader, or with a printer.
+(() => {
+  const SCROLLING = ["mjx-container", "span.math", ".output", ".pst-scrollable-table-container", "pre"]
+    .map((kind) => `.bd-article ${kind}`)
+    .join(", ");
+
+  // Formulas and tables that scroll in themselves: the Tab key must reach them, and only them.
+  const markScrolling = () => {
+    for (const node of document.querySelectorAll(SCROLLING)) {
+      if (node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).overflowX !== "visible") {
+        node.tabIndex = 0;
+      } else if (node.tabIndex === 0) {
+        node.removeAttribute("tabindex");
+      }
+    }
+  };
+
+  // References are entries of a list; the role that Sphinx gives them is no longer one.
+  const nameEntries = () => {
+    for (const node of document.querySelectorAll('[role="list"] > [role="doc-biblioentry"]')) {
+      node.setAttribute("role", "listitem");
+    }
+  };
+
+  // On paper: light, and nothing folded away.
+  let theme;
+  let folded = [];
+  const toPaper = () => {
+    theme = document.documentElement.dataset.theme;
+    document.documentElement.dataset.theme = "light";
+    folded = [...document.querySelectorAll("details:not([open])")];
+    folded.forEach((node) => (node.open = true));
+  };
+  const toScreen = () => {
+    document.documentElement.dataset.theme = theme;
+    folded.forEach((node) => (node.open = false));
+  };
+
+  addEventListener("DOMContentLoaded", nameEntries);
+  addEventListener("load", () => {
+    const typeset = window.MathJax?.startup?.promise ?? Promise.resolve();
+    typeset.then(markScrolling);
+  });
+  let waiting;
+  addEventListener("resize", () => {
+    cancelAnimationFrame(waiting);
+    waiting = requestAnimationFrame(markScrolling);
+  });
+  addEventListener("toggle", markScrolling, true); // what was folded away had no width
+  addEventListener("beforeprint", toPaper);
+  addEventListener("afterprint", toScreen);
+})();
