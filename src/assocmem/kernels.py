@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from assocmem.limits import require
-from assocmem.losses import mean_and_spread
+from assocmem.losses import mean_and_spread, second_order
 from assocmem.model import block_columns, column_slices, require_memory_matrix, take_signal
 
 
@@ -137,13 +137,8 @@ def hessian_pass(pairs, loss, W, D):
         a = torch.sigmoid(c - signal)
         DV = D @ V
         dS = (DV.T @ pairs.U).T
-        change = torch.linalg.vecdot(pairs.U[:, columns], DV, dim=0) - torch.linalg.vecdot(T, dS, dim=0)
-        C = loss.curvature(T)
-        total = C.sum(dim=0).clamp_(min=torch.finfo(C.dtype).tiny)
-        dS.sub_(torch.linalg.vecdot(C, dS, dim=0) / total).mul_(C)
-        outer = a * (1 - a) * change
-        weights = dS.mul_(a).sub_(T * outer)
-        product.addmm_(pairs.U @ weights + pairs.U[:, columns] * outer, V.T)
+        outer = second_order(loss, T, dS, a, torch.linalg.vecdot(pairs.U[:, columns], DV, dim=0))
+        product.addmm_(pairs.U @ dS + pairs.U[:, columns] * outer, V.T)
     return product.div_(pairs.n)
 
 

@@ -1,0 +1,116 @@
+"""The programs for GPUs: run here by Triton's interpreter, compiled for a Hopper card, and run on one."""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+import torch
+
+from assocmem import losses
+from assocmem.kernels import hessian_pass, joint_pass, loss_pass
+from assocmem.losses import CrossEntropy, TailAverage
+from assocmem.model import gaussian_pairs
+
+CARD = torch.cuda.is_available()
+if not CARD:
+    os.environ["TRITON_INTERPRET"] = "1"  # read when the programs are first imported
+
+needs_triton = pytest.mark.skipif(not find_spec("triton"), reason="no Triton for this platform")
+interpreted = pytest.mark.skipif(CARD, reason="this machine has a GPU: see the tests marked cuda")
+on_a_card = pytest.mark.skipif(not CARD, reason="no CUDA GPU")
+DEVICES = [
+    pytest.param("cpu", marks=[needs_triton, interpreted]),
+    pytest.param("cuda", marks=[pytest.mark.cuda, on_a_card]),
+]
+LOSSES = [CrossEntropy(), TailAverage(0.15, 30.0), TailAverage(0.9, 0.5), TailAverage(1e-9, 3.0)]
+LOSSES += [TailAverage(1.0, 5.0)]
+
+
+@pytest.fixture(params=DEVICES)
+def device(request, monkeypatch):
+    """Where the programs run; on processors the interpreter takes the place of the compiled loops."""
+    if request.param == "cuda":
+        yield "cuda"
+        return
+    from assocmem import columns_gpu
+
+    monkeypatch.setattr(columns_gpu, "TILE", 16)  # several tiles, the last one not full
+    monkeypatch.setattr(losses, "_compiled", lambda x: columns_gpu)
+    with np.errstate(all="ignore"):  # infinities are meant, and a GPU says nothing about them
+        yield "cpu"
+
+
+def problem(n, d, scale, device="cpu", dtype=torch.float64):
+    W, D = torch.randn(2, d, d, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    pairs = gaussian_pairs(n, d, seed=0, device=device, dtype=dtype)
+    return pairs, (scale * W).to(pairs.U), D.to(pairs.U)
+
+
+def everything(loss, problem):
+    """All that the passes say about a problem."""
+    pairs, W, D = problem
+    done = loss_pass(pairs, loss, W, features=True)
+    found = {"loss": torch.tensor(done.loss), "gradient": done.gradient, "margins": done.margins}
+    found |= {
+        "features": done.features,
+        "curvature": done.curvature,
+        "Hessian": hessian_pass(pairs, loss, W, D),
+    }
+    if isinstance(loss, TailAverage):
+        value, *gradients = joint_pass(pairs, loss, W, torch.linspace(-1, 1, pairs.n).to(W))
+        found |= {
+            "joint": torch.tensor(value),
+            "joint gradients": torch.cat([g.flatten() for g in gradients]),
+        }
+    return {name: x.double().cpu() for name, x in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "scale", "dtype"),
+    [
+        (2, 3, 1.0, torch.float64),
+        (21, 5, 0.3, torch.float64),
+        (11, 4, 60.0, torch.float64),
+        (9, 4, 3.0, torch.float32),
+    ],
+)
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_programs_for_gpus_say_what_processors_say(loss, n, d, scale, dtype, device, monkeypatch):
+    found = everything(loss, problem(n, d, scale, device, dtype))
+    monkeypatch.undo()
+    for name, expected in everything(loss, problem(n, d, scale)).items():
+        # in single precision the curvature of a staircase is mostly rounding
+        precision = 1e-10 if dtype == torch.float64 else 1e-3 if name in ("curvature", "Hessian") else 1e-5
+        size = max(float(expected.abs().max()), getattr(loss, "beta", 1.0) if name == "curvature" else 1e-30)
+        assert float((found[name] - expected).abs().max()) <= precision * size, name
+
+
+COMPILE = """
+import re
+import torch, triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from assocmem import columns_gpu
+
+constants = {"TILE": 1024, "EPSILON": torch.finfo(torch.float64).eps, "SMOOTH": True}
+for name in ("_log_sum_exps", "_tails", "_tails_at", "_answers"):
+    program = getattr(columns_gpu, name)
+    types = {p.name: "*fp64" if p.name.isupper() else "i32" for p in program.params}
+    types |= {p.name: "constexpr" for p in program.params if p.is_constexpr}
+    values = {name: value for name, value in constants.items() if types.get(name) == "constexpr"}
+    built = triton.compile(ASTSource(program, types, values), target=GPUTarget("cuda", 90, 32))
+    print(name, *re.findall(r"\\b(?:add|sub|mul|fma|div|ex2|lg2|cvt)\\S*\\.f32\\S*", built.asm["ptx"]))
+"""
+
+
+@needs_triton
+def test_programs_compile_for_a_card_and_nothing_in_them_is_single_precision(tmp_path):
+    """No card is needed to compile for one, and the interpreter would not notice a constant that is rounded."""
+    settings = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    settings |= {"TRITON_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", COMPILE], capture_output=True, text=True, env=settings)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["_log_sum_exps", "_tails", "_tails_at", "_answers"]
