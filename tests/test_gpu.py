@@ -4,15 +4,17 @@ import os
 import subprocess
 import sys
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from assocmem import losses
-from assocmem.kernels import hessian_pass, joint_pass, loss_pass
+from assocmem.kernels import attended_pass, hessian_pass, joint_pass, loss_pass
 from assocmem.losses import CrossEntropy, TailAverage
 from assocmem.model import gaussian_pairs
+from assocmem.precision import PRECISIONS
 
 CARD = torch.cuda.is_available()
 if not CARD:
@@ -88,16 +90,39 @@ def test_programs_for_gpus_say_what_processors_say(loss, n, d, scale, dtype, dev
         assert float((found[name] - expected).abs().max()) <= precision * size, name
 
 
+@pytest.mark.parametrize(("n", "d"), [(2, 1), (16, 16), (37, 5), (65, 17)])
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_cross_entropy_without_stored_scores(n, d, precision, device):
+    pairs, W, _ = problem(n, d, 2.0, device)
+    found = attended_pass(pairs, W, features=True, precision=precision)
+    exact = loss_pass(*problem(n, d, 2.0)[:1], CrossEntropy(), W.cpu(), features=True)
+    tolerance = {"float64": 1e-12, "float32": 1e-5, "tf32x3": 1e-5, "tf32": 1e-2}[precision]
+    assert found.loss == pytest.approx(exact.loss, rel=tolerance)
+    for name in ("gradient", "margins", "mu", "features", "curvature"):
+        expected = getattr(exact, name)
+        error = (getattr(found, name).cpu() - expected).abs().max()
+        assert float(error) <= tolerance * float(expected.abs().max()), name
+
+
+def test_without_triton_tensors_do_the_work(monkeypatch):
+    scores_on_a_card = SimpleNamespace(dtype=torch.float64, device=torch.device("cuda"))
+    monkeypatch.setattr(losses, "triton_is_there", lambda: False)
+    assert losses._compiled(scores_on_a_card) is None
+
+
 COMPILE = """
-import re
+import re, sys
+from assocmem import feasibility, fit
+assert "triton" not in sys.modules
 import torch, triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
-from assocmem import columns_gpu
+from assocmem import attention, columns_gpu
 
 constants = {"TILE": 1024, "EPSILON": torch.finfo(torch.float64).eps, "SMOOTH": True}
-for name in ("_log_sum_exps", "_tails", "_tails_at", "_answers"):
-    program = getattr(columns_gpu, name)
+constants |= {"PRECISION": "ieee", "QUERIES": 16, "TARGETS": 16, "WIDTH": 32}
+for name in ("_log_sum_exps", "_tails", "_tails_at", "_answers", "_attend"):
+    program = getattr(columns_gpu, name, None) or attention._attend
     types = {p.name: "*fp64" if p.name.isupper() else "i32" for p in program.params}
     types |= {p.name: "constexpr" for p in program.params if p.is_constexpr}
     values = {name: value for name, value in constants.items() if types.get(name) == "constexpr"}
@@ -108,9 +133,12 @@ for name in ("_log_sum_exps", "_tails", "_tails_at", "_answers"):
 
 @needs_triton
 def test_programs_compile_for_a_card_and_nothing_in_them_is_single_precision(tmp_path):
-    """No card is needed to compile for one, and the interpreter would not notice a constant that is rounded."""
+    """No card is needed to compile for one. The interpreter would not notice a constant that is rounded.
+
+    Who has no card does not even import the compiler.
+    """
     settings = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     settings |= {"TRITON_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", COMPILE], capture_output=True, text=True, env=settings)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["_log_sum_exps", "_tails", "_tails_at", "_answers"]
+    assert done.stdout.split() == ["_log_sum_exps", "_tails", "_tails_at", "_answers", "_attend"]

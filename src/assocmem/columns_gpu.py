@@ -69,6 +69,7 @@ def second_order(T, dS, a, own, k, beta):
     Tensor, shape (b,)
         Answer of the signals' weights.
     """
+    a, own = a.to(dS.dtype), own.to(dS.dtype)
     outer = torch.empty_like(own)
     smooth = k is not None
     constants = _constants(dS, k, beta) if smooth else (own, own)

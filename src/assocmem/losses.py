@@ -186,6 +186,7 @@ def second_order(loss, T, dS, a, own):
         tail = isinstance(loss, TailAverage)
         constants = (loss.tail(len(T) - 1), loss.beta) if tail else (None, None)
         return compiled.second_order(T, dS, a, own, *constants)
+    a, own = a.to(dS.dtype), own.to(dS.dtype)
     outer = a * (1 - a) * (own - torch.linalg.vecdot(T, dS, dim=0))
     C = loss.curvature(T)
     total = C.sum(dim=0).clamp_(min=torch.finfo(C.dtype).tiny)
@@ -197,7 +198,7 @@ def _compiled(x):
     """The module with compiled loops for these scores, or None: then tensors do it, slower and anywhere."""
     if columns.suits(x):
         return columns
-    if x.device.type == "cuda" and _triton_is_there():
+    if x.device.type == "cuda" and triton_is_there():
         from assocmem import columns_gpu
 
         return columns_gpu
@@ -205,7 +206,8 @@ def _compiled(x):
 
 
 @cache
-def _triton_is_there():
+def triton_is_there():
+    """Whether programs for GPUs can be compiled; without Triton tensors do their work."""
     return find_spec("triton") is not None
 
 
