@@ -1,4 +1,4 @@
-"""What products in less than double precision do to a pass, at minimisers of small ridge.
+"""What products in less than double precision do to a pass at a minimiser, and how far a fit gets with them.
 
     python benchmarks/precision.py            all of it, into benchmarks/results/precision.json
 
@@ -17,7 +17,7 @@ from assocmem.fit import fit
 from assocmem.kernels import loss_pass
 from assocmem.losses import CrossEntropy, TailAverage
 from assocmem.model import Pairs, best_device, gaussian_pairs, pairs_at_load
-from assocmem.precision import PRECISIONS
+from assocmem.precision import EXACT, PRECISIONS
 
 TAIL = TailAverage(r=0.15, beta=30.0)
 CASES = [  # loss, load, dimension, ridge
@@ -45,6 +45,7 @@ def errors(pairs, loss, W, ridge, precision):
 
 
 def rows(cases=CASES):
+    """Errors at minimisers, in every precision but the exact one."""
     device = best_device()
     for loss, load, d, ridge in cases:
         pairs = gaussian_pairs(pairs_at_load(load, d), d, seed=0)
@@ -56,14 +57,29 @@ def rows(cases=CASES):
             yield row | errors(there, loss, found.W.to(device), ridge, precision)
 
 
+FITS = [(CrossEntropy(), 0.075, 60, 1e-7), (TAIL, 0.28, 60, 1e-3), (TAIL, 0.28, 60, 1e-7)]
+
+
+def fit_rows(cases=FITS):
+    """Passes of fits that begin in each precision."""
+    for loss, load, d, ridge in cases:
+        pairs = gaussian_pairs(pairs_at_load(load, d), d, seed=0, device=best_device())
+        for precision in reversed(PRECISIONS):
+            found = fit(pairs, loss, ridge=ridge, precision=precision)
+            exact = sum(entry["precision"] == EXACT for entry in found.trace)
+            row = {"loss": type(loss).__name__, "load": load, "d": d, "n": pairs.n, "ridge": ridge}
+            row |= {"precision": precision, "nu": found.nu, "converged": found.converged}
+            yield row | {"cheap": found.passes - exact, "exact": exact}
+
+
 def main():
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    table = []
-    for row in rows():
-        table.append(row)
-        print(row, flush=True)
-    emulated = not torch.cuda.is_available()
-    write_results("precision", {"machine": machine(), "emulated": emulated, "rows": table})
+    content = {"machine": machine(), "emulated": not torch.cuda.is_available(), "rows": [], "fits": []}
+    for name, found in (("rows", rows()), ("fits", fit_rows())):
+        for row in found:
+            content[name].append(row)
+            print(row, flush=True)
+    write_results("precision", content)
 
 
 if __name__ == "__main__":

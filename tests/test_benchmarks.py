@@ -22,7 +22,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 def folder(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
     yield
-    for name in ("fits", "machine", "page", "passes", "peers", "verdicts"):
+    for name in ("fits", "gpu", "machine", "page", "passes", "peers", "precision", "verdicts"):
         sys.modules.pop(name, None)
 
 
@@ -99,6 +99,26 @@ def test_a_fault_is_noticed(fault):
     fine = {"disagreements": 0, "certificates": 5, "verified": 5, "forgeries": 15, "rejected": 15}
     assert not room.wrong(fine)
     assert room.wrong(fine | fault)
+
+
+def test_the_table_for_a_card_runs_to_its_end_on_a_processor(monkeypatch, capsys):
+    room = importlib.import_module("gpu")
+    few = {name: [peer for peer in peers if "compile" not in peer] for name, peers in room.PEER_NAMES.items()}
+    monkeypatch.setattr(room, "PEER_NAMES", few)  # compiling takes longer than all the rest
+    room.main(["--tiny"])
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.split()[0] for line in lines} == {"product", *room.PARTS}
+    missing = [line for line in lines if "failed" in line]
+    assert all("ModuleNotFoundError" in line for line in missing)
+    assert len(missing) < 3 < len(lines)
+
+
+def test_rows_of_another_card_are_not_kept(monkeypatch, tmp_path):
+    room = importlib.import_module("gpu")
+    monkeypatch.setattr(room, "TABLE", tmp_path / "gpu.csv")
+    assert room._kept({"card": "A"}, {"pass"}) == []
+    room.TABLE.write_text("card,part\nA,pass\nA,fit\nB,fit\n", encoding="utf-8")
+    assert room._kept({"card": "A"}, {"pass"}) == [{"card": "A", "part": "fit"}]
 
 
 def test_the_page_shows_the_stored_tables():

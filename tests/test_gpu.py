@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from assocmem import losses
+from assocmem import kernels, losses
+from assocmem.fit import fit
 from assocmem.kernels import attended_pass, hessian_pass, joint_pass, loss_pass
 from assocmem.losses import CrossEntropy, TailAverage
 from assocmem.model import gaussian_pairs
@@ -102,6 +103,35 @@ def test_cross_entropy_without_stored_scores(n, d, precision, device):
         expected = getattr(exact, name)
         error = (getattr(found, name).cpu() - expected).abs().max()
         assert float(error) <= tolerance * float(expected.abs().max()), name
+
+
+@pytest.mark.cuda
+@on_a_card
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("loss", [CrossEntropy(), TailAverage(0.15, 5.0)], ids=str)
+def test_fits_on_a_card_end_where_those_on_processors_end(loss, precision):
+    here = fit(gaussian_pairs(400, 50, seed=1), loss, ridge=1e-3, tol=1e-8)
+    there = fit(
+        gaussian_pairs(400, 50, seed=1, device="cuda"), loss, ridge=1e-3, tol=1e-8, precision=precision
+    )
+    assert there.converged
+    assert there.objective == pytest.approx(here.objective, rel=2e-8)
+    assert float((there.W.cpu() - here.W).norm()) < 1e-3 * float(here.W.norm())
+
+
+@pytest.mark.cuda
+@on_a_card
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("loss", LOSSES[:3], ids=str)
+def test_blocks_on_a_card_say_what_blocks_on_processors_say(loss, precision, monkeypatch):
+    monkeypatch.setattr(kernels, "block_columns", lambda *_: 300)
+    (pairs, W, D), (gpu, *there) = problem(1000, 70, 2.0), problem(1000, 70, 2.0, "cuda")
+    tolerance = {"float64": 1e-10, "float32": 1e-4, "tf32x3": 1e-4, "tf32": 0.1}[precision]
+    mine = loss_pass(pairs, loss, W).gradient, hessian_pass(pairs, loss, W, D)
+    theirs = loss_pass(gpu, loss, there[0], precision=precision).gradient
+    theirs = theirs, hessian_pass(gpu, loss, *there, precision=precision)
+    for expected, found in zip(mine, theirs, strict=True):
+        assert float((found.cpu() - expected).norm()) < tolerance * float(expected.norm())
 
 
 def test_without_triton_tensors_do_the_work(monkeypatch):

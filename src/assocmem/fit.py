@@ -84,6 +84,7 @@ NEWTON_DIMENSION, STIFF = 40, 1e-4  # up to here the dense Hessian is affordable
 PATIENCE = 20  # steps of a stage after which cross-entropy gets the dense Hessian
 EASY = 0.004  # share of the ridge in the objective below which a problem is not stiff
 PROBE = 60  # steps in which a problem that looks easy has to be solved
+CHECK = 8  # steps between two looks at how wrong a cheap gradient is
 TRUST = 0.1  # error of a cheap gradient, as a share of the gradient, up to which it is used
 CHECKPOINT_SECONDS = 30
 
@@ -342,7 +343,7 @@ def _descend(run, point, loss, ridge, tol, *, easy, last, steps=None):
     history, metric, stuck = deque(maxlen=0 if exact else MEMORY), None, False
     run.latest = point.W
     for step in range(steps or run.max_passes):
-        if run.precision != EXACT and (step % period == 0 or point.gap <= tol * point.objective):
+        if run.precision != EXACT and (step % CHECK == 0 or point.gap <= tol * point.objective):
             point = run.checked(point, loss, ridge)
         if point.gap <= tol * point.objective or run.exhausted:
             break
