@@ -2,7 +2,7 @@
 
     python benchmarks/gpu.py              all of it, into benchmarks/results/gpu.csv
     python benchmarks/gpu.py --only PART  one part; rows of the others stay, if they are from this card
-    python benchmarks/gpu.py --tiny       sizes for a processor, to see that it runs to its end; nothing is kept
+    python benchmarks/gpu.py --tiny       sizes for a processor, to see that it runs; nothing is kept
 
 The table grows row by row, so that a run that is cut short leaves what it has. Peers that are not installed,
 or fail, are rows too.

@@ -123,7 +123,27 @@ def test_rows_of_another_card_are_not_kept(monkeypatch, tmp_path):
 
 def test_the_page_shows_the_stored_tables():
     page, machine = importlib.import_module("page"), importlib.import_module("machine")
-    names = ("passes", "fits", "verdicts", "agreement")
-    text = page.page(*(machine.read_results(name) for name in names))
+    tables = [machine.read_results(name) for name in page.NAMES]
+    text = page.page(*tables, page.read_gpu())
     assert page.PAGE.read_text(encoding="utf-8") == text
     assert "<<" not in text
+    assert (page.UNMEASURED in text) == (not page.read_gpu())
+
+
+def test_the_page_names_the_card_that_was_measured(tmp_path):
+    page, room = importlib.import_module("page"), importlib.import_module("gpu")
+    path = tmp_path / "gpu.csv"
+    assert page.read_gpu(path) == []
+    row = dict.fromkeys(room.COLUMNS, "") | {
+        "card": "Card 9000",
+        "torch": "2",
+        "part": "pass",
+        "what": "ours",
+    }
+    path.write_text(
+        "\n".join([",".join(room.COLUMNS), ",".join((row | {"seconds": "0.5", "share": "0.8"}).values())]),
+        encoding="utf-8",
+    )
+    text = "\n".join(page._gpu_tables(page.read_gpu(path)))
+    assert "one Card 9000 with torch 2" in text
+    assert "500 ms |  | 0.8 |" in text
