@@ -1,11 +1,12 @@
 """Write the benchmark page of the book from the stored tables.
 
-python benchmarks/page.py            benchmarks/results/*.json into book/benchmarks.md
+python benchmarks/page.py            benchmarks/results/* into book/benchmarks.md
 """
 
+import csv
 from pathlib import Path
 
-from machine import read_results
+from machine import RESULTS, read_results
 
 PAGE = Path(__file__).resolve().parent.parent / "book" / "benchmarks.md"
 FLOOR, OURS = "two bare products", "assocmem"
@@ -14,7 +15,14 @@ PROGRAMS = ("highs-ds", "highs-ipm")
 SILENT = "pytorch-minimize trust-ncg"  # it does not tell how many Hessian products it takes
 
 
-def page(passes, fits, verdicts, agreement):
+NAMES = ("passes", "fits", "verdicts", "agreement", "precision")
+UNMEASURED = (
+    "Neither rates nor times have been measured yet: no card was at hand. `benchmarks/gpu.py` does it."
+)
+EMULATED = "in float32 arithmetic on a processor, which adds in another order than a card"
+
+
+def page(passes, fits, verdicts, agreement, precision, gpu=()):
     """Text of the page: the prose of ``page.md`` with the tables filled in."""
     keys = dict.fromkeys((row["loss"], row["scale"]) for row in passes["rows"])
     problems = dict.fromkeys((row["d"], row["n"], row["loss"], row["side"]) for row in fits["rows"])
@@ -25,7 +33,12 @@ def page(passes, fits, verdicts, agreement):
             _machine(fits, "The fits"),
             _machine(verdicts, "The verdicts"),
             _machine(agreement, "Their agreement"),
+            _machine(precision, "The precisions"),
         ],
+        "gpu": _gpu_tables(gpu) if gpu else [UNMEASURED],
+        "emulated": [EMULATED if precision["emulated"] else "by the card"],
+        "precision": _precision_table(precision["rows"]),
+        "cheap": _cheap_table(precision["fits"]),
         "passes": [line for key in keys for line in _pass_table(key, passes["rows"])],
         "error": [_power(max(row.get("error", 0) for row in passes["rows"]))],
         "ridge": [_power(fits["ridge"])],
@@ -72,6 +85,45 @@ def _pass_table(key, rows):
         name = f"**{peer}**" if peer == OURS else peer
         yield f"| {name} | " + " | ".join(cells) + " |"
     yield ""
+
+
+def _gpu_tables(rows):
+    """What ``gpu.py`` measured, part by part."""
+    yield f"Measured on one {rows[0]['card']} with torch {rows[0]['torch']}."
+    yield "The rate counts the operations a pass cannot do without. Its share is that of the rate at which the"
+    yield "same card multiplies square matrices in that precision."
+    for part in dict.fromkeys(row["part"] for row in rows):
+        yield ""
+        yield "| loss | what | precision | $d$ | $n$ | time | TFLOP/s | share | GiB | error | |"
+        yield "|:--|:--|:--|" + "--:|" * 7 + ":--|"
+        for row in (row for row in rows if row["part"] == part):
+            cells = [row[name] for name in ("loss", "what", "precision", "d", "n")]
+            cells += [_seconds(float(row["seconds"])) if row["seconds"] else ""]
+            cells += [f"{float(row[name]):.3g}" if row[name] else "" for name in ("tflops", "share", "gib")]
+            cells += [_power(float(row["error"])) if row["error"] else "", row["note"]]
+            yield "| " + " | ".join(cells) + " |"
+
+
+def _problem(row):
+    loss = "cross-entropy" if row["loss"] == "CrossEntropy" else "tail average"
+    return [loss, f"{row['load']:g}", row["d"], row["n"], _power(row["ridge"])]
+
+
+def _precision_table(rows):
+    yield "| loss | load | $d$ | $n$ | ridge | $\\nu$ | precision | value | gradient | margins |"
+    yield "|:--|" + "--:|" * 5 + ":--|" + "--:|" * 3
+    for row in rows:
+        cells = [*_problem(row), f"{row['nu']:.3g}", row["precision"]]
+        cells += [_power(row[name]) for name in ("value", "gradient", "margins")]
+        yield "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def _cheap_table(rows):
+    yield "| loss | load | $d$ | $n$ | ridge | begins in | cheap passes | passes in float64 |"
+    yield "|:--|" + "--:|" * 4 + ":--|--:|--:|"
+    for row in rows:
+        cells = [*_problem(row), row["precision"], row["cheap"] or "", row["exact"]]
+        yield "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
 def _fit_table(key, rows):
@@ -156,9 +208,16 @@ def _power(value):
     return f"${power}$" if mantissa == "1" else f"${mantissa} \\times {power}$"
 
 
+def read_gpu(path=RESULTS / "gpu.csv"):
+    """Rows that `gpu.py` has left, if any."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def main():
-    tables = [read_results(name) for name in ("passes", "fits", "verdicts", "agreement")]
-    PAGE.write_text(page(*tables), encoding="utf-8")
+    PAGE.write_text(page(*map(read_results, NAMES), read_gpu()), encoding="utf-8")
     print(f"wrote {PAGE.relative_to(Path.cwd()) if PAGE.is_relative_to(Path.cwd()) else PAGE}")
 
 

@@ -18,7 +18,7 @@ LOSSES = {"cross-entropy": CrossEntropy(), "tail average": TAIL}
 
 def bare_products(pairs, W, mu):
     """Scores and pull-back by blocks, and nothing in between: the floor. It returns no gradient."""
-    step = block_columns(pairs.n)
+    step = block_columns(pairs.n, device=pairs.U.device)
 
     def evaluate():
         pulled, space = torch.zeros_like(W), W.new_empty(step, pairs.n)
@@ -54,6 +54,10 @@ def ours_at_thresholds(pairs, W, mu):
     return evaluate
 
 
+def _labels(pairs):
+    return torch.arange(pairs.n, device=pairs.U.device)
+
+
 def _differentiated(value, W):
     free = W.clone().requires_grad_()
 
@@ -68,13 +72,13 @@ def _differentiated(value, W):
 
 def autograd_cross_entropy(pairs, W, mu):
     """Automatic differentiation of the full score matrix."""
-    labels = torch.arange(pairs.n)
+    labels = _labels(pairs)
     return _differentiated(lambda M: functional.cross_entropy((pairs.U.T @ (M @ pairs.V)).T, labels), W)
 
 
 def linear_cross_entropy(pairs, W, mu):
     """The fused loss of torch, which streams over the targets."""
-    labels, targets = torch.arange(pairs.n), pairs.U.T.contiguous()
+    labels, targets = _labels(pairs), pairs.U.T.contiguous()
     options = torch.nn.LinearCrossEntropyOptions()
 
     def value(M):
@@ -128,7 +132,7 @@ def _checkpointed(block_loss):
 
     def prepare(pairs, W, mu):
         compiled = torch.compile(block_loss, dynamic=False)
-        size = block_columns(pairs.n)
+        size = block_columns(pairs.n, device=pairs.U.device)
         size = next(b for b in range(size, 0, -1) if pairs.n % b == 0)  # one shape, so one compilation
 
         def value(M):

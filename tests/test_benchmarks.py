@@ -23,7 +23,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 def folder(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
     yield
-    for name in ("fits", "machine", "page", "passes", "peers", "verdicts"):
+    for name in ("fits", "gpu", "machine", "page", "passes", "peers", "precision", "verdicts"):
         sys.modules.pop(name, None)
 
 
@@ -102,9 +102,49 @@ def test_a_fault_is_noticed(fault):
     assert room.wrong(fine | fault)
 
 
+def test_the_table_for_a_card_runs_to_its_end_on_a_processor(monkeypatch, capsys):
+    room = importlib.import_module("gpu")
+    few = {name: [peer for peer in peers if "compile" not in peer] for name, peers in room.PEER_NAMES.items()}
+    monkeypatch.setattr(room, "PEER_NAMES", few)  # compiling takes longer than all the rest
+    room.main(["--tiny"])
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.split()[0] for line in lines} == {"product", *room.PARTS}
+    missing = [line for line in lines if "failed" in line]
+    assert all("ModuleNotFoundError" in line for line in missing)
+    assert len(missing) < 3 < len(lines)
+
+
+def test_rows_of_another_card_are_not_kept(monkeypatch, tmp_path):
+    room = importlib.import_module("gpu")
+    monkeypatch.setattr(room, "TABLE", tmp_path / "gpu.csv")
+    assert room._kept({"card": "A"}, {"pass"}) == []
+    room.TABLE.write_text("card,part\nA,pass\nA,fit\nB,fit\n", encoding="utf-8")
+    assert room._kept({"card": "A"}, {"pass"}) == [{"card": "A", "part": "fit"}]
+
+
 def test_the_page_shows_the_stored_tables():
     page, machine = importlib.import_module("page"), importlib.import_module("machine")
-    names = ("passes", "fits", "verdicts", "agreement")
-    text = page.page(*(machine.read_results(name) for name in names))
+    tables = [machine.read_results(name) for name in page.NAMES]
+    text = page.page(*tables, page.read_gpu())
     assert page.PAGE.read_text(encoding="utf-8") == text
     assert "<<" not in text
+    assert (page.UNMEASURED in text) == (not page.read_gpu())
+
+
+def test_the_page_names_the_card_that_was_measured(tmp_path):
+    page, room = importlib.import_module("page"), importlib.import_module("gpu")
+    path = tmp_path / "gpu.csv"
+    assert page.read_gpu(path) == []
+    row = dict.fromkeys(room.COLUMNS, "") | {
+        "card": "Card 9000",
+        "torch": "2",
+        "part": "pass",
+        "what": "ours",
+    }
+    path.write_text(
+        "\n".join([",".join(room.COLUMNS), ",".join((row | {"seconds": "0.5", "share": "0.8"}).values())]),
+        encoding="utf-8",
+    )
+    text = "\n".join(page._gpu_tables(page.read_gpu(path)))
+    assert "one Card 9000 with torch 2" in text
+    assert "500 ms |  | 0.8 |" in text

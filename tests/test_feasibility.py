@@ -1,5 +1,8 @@
 """Verdicts agree with linear programming and with what is known, and say so when they do not know."""
 
+import math
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -196,7 +199,29 @@ def test_an_instance_too_large_for_memory_is_refused(monkeypatch):
         decide_top1(gaussian_pairs(300, 200, seed=0))
 
 
+def test_the_largest_dimension_is_the_last_that_fits():
+    for bytes_at in (feasibility.card_bytes, feasibility.decision_bytes):
+        d = feasibility.largest_dimension(2**34, bytes_at)
+        n, more = (next(n for n in range(1, d * d) if 2 * n * math.log(n) >= e**2) for e in (d, d + 1))
+        assert bytes_at(n, d) <= 2**34 < bytes_at(more, d + 1)
+    assert feasibility.largest_dimension(2**28) == 0
+
+
+def test_memory_of_the_card_and_of_the_processor_both_count(monkeypatch):
+    pairs = SimpleNamespace(n=2000, d=190, U=SimpleNamespace(device=torch.device("cuda")))
+    plenty = {"host": 2**40, "card": 2**40}
+    for scarce, bytes_at in (("host", feasibility.verification_bytes), ("card", feasibility.card_bytes)):
+        free = plenty | {scarce: 2**34}
+        monkeypatch.setattr("assocmem.limits.available_bytes", lambda free=free: free["host"])
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _, free=free: (free["card"], 2**41))
+        assert f"d = 190 needs about {bytes_at(2000, 190) / 2**30:.3g} GiB" in feasibility._shortage(pairs)
+    monkeypatch.setattr("assocmem.limits.available_bytes", lambda: 2**40)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (2**40, 2**41))
+    assert not feasibility._shortage(pairs)
+
+
 @pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA GPU")
 def test_verdicts_on_a_gpu():
     for d in (19, 24):
         pairs = gaussian_pairs(100, d, seed=0)

@@ -144,6 +144,30 @@ def test_single_precision_pairs_give_a_double_precision_fit():
     assert found.converged
 
 
+@pytest.mark.parametrize("precision", ["tf32", "float32"])
+@pytest.mark.parametrize("loss", [CrossEntropy(), TailAverage(0.15, 5.0)], ids=str)
+def test_a_fit_that_begins_in_a_cheap_precision_ends_in_the_exact_one(loss, precision):
+    pairs = gaussian_pairs(90, 24, seed=1)
+    exact = fit(pairs, loss, ridge=1e-3, tol=1e-8)
+    found = fit(pairs, loss, ridge=1e-3, tol=1e-8, precision=precision)
+    assert found.converged
+    assert found.objective == pytest.approx(exact.objective, rel=2e-8)
+    assert found.objective == pytest.approx(objective(pairs, loss, found.W, 1e-3), rel=1e-12)
+    used = [entry["precision"] for entry in found.trace]
+    assert used.count(precision) > 5
+    assert used[-1] == "float64"
+    assert used.count("float64") < exact.passes
+
+
+def test_a_gradient_that_is_too_wrong_is_not_followed(monkeypatch):
+    monkeypatch.setattr(room, "TRUST", 0.0)
+    pairs, loss = gaussian_pairs(60, 16, seed=1), CrossEntropy()
+    found = fit(pairs, loss, ridge=1e-3, precision="tf32")
+    assert found.converged
+    stages = len({entry["ridge"] for entry in found.trace})
+    assert [entry["precision"] for entry in found.trace].count("tf32") == stages
+
+
 def test_too_few_passes_are_reported(solver):
     pairs, loss = gaussian_pairs(60, 16, seed=1), TailAverage(0.15, 5.0)
     found = fit(pairs, loss, ridge=1e-6, max_passes=8)
@@ -214,6 +238,7 @@ def test_reports_estimate_the_time_left():
         ({"ridge": math.inf}, "ridge = inf"),
         ({"tol": -1}, "tol = -1"),
         ({"max_passes": 0}, "max_passes = 0"),
+        ({"precision": "half"}, "precision = 'half': must be one of tf32, float32, tf32x3, float64"),
         ({"W0": torch.zeros(3, 3)}, r"W0 = .*must be a tensor of shape \(4, 4\)"),
     ],
 )

@@ -20,7 +20,9 @@ def tracked():
 
 
 def names(path):
-    lines = (line.split("#")[0].strip() for line in (ROOT / path).read_text(encoding="utf-8").splitlines())
+    lines = (
+        re.split("[#;]", line)[0].strip() for line in (ROOT / path).read_text(encoding="utf-8").splitlines()
+    )
     pairs = dict(re.fullmatch(r"([\w.\-]+)==([\w.+!]+)", line).groups() for line in lines if line)
     return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in pairs.items()}
 

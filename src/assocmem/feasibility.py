@@ -19,11 +19,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from scipy.optimize import linprog
+from scipy.special import lambertw
 
 from assocmem import certificates
 from assocmem.certificates import Certificate
 from assocmem.kernels import dense_hessian
-from assocmem.limits import memory_shortage, require, require_integer
+from assocmem.limits import largest_that_fits, memory_shortage, require, require_integer
 from assocmem.losses import CrossEntropy, TailAverage
 from assocmem.model import RUNTIME_BYTES, take_signal
 from assocmem.progress import status_line
@@ -72,7 +73,8 @@ def decide_top1(pairs, *, max_steps=200):
 def decide(pairs, k=1, *, max_steps=200):
     """Decide whether any memory has every signal beat the average of its k best competitors, and prove it.
 
-    Memory and time grow as d^4 and d^6: dimension 90 takes 3 GiB and about a minute on two cores.
+    Memory and time grow as d^4 and d^6: dimension 90 takes 3 GiB and about a minute on two cores. Pairs on a
+    GPU are decided there; the certificate is verified on the processor all the same, in its memory.
 
     Parameters
     ----------
@@ -97,9 +99,8 @@ def decide(pairs, k=1, *, max_steps=200):
     require_integer("k", k, 1)
     require(k < pairs.n, "k", k, f"at most n - 1 = {pairs.n - 1}")
     require_integer("max_steps", max_steps, 1)
-    if pairs.U.device.type == "cpu":
-        shortage = memory_shortage(lambda d: decision_bytes(pairs.n, d), pairs.d, name="d")
-        require(not shortage, "pairs", f"dimension {pairs.d}", f"smaller, since {shortage}")
+    shortage = _shortage(pairs)
+    require(not shortage, "pairs", f"dimension {pairs.d}", f"smaller, since {shortage}")
     pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
     certificate = _vanishing_comparison(pairs, k) or hidden_target(pairs, k)
     if certificate is not None and verify(certificate, pairs):
@@ -111,6 +112,44 @@ def decide(pairs, k=1, *, max_steps=200):
 def decision_bytes(n, d):
     """Bytes that a decision takes at its peak: a factor, and the matrices of the verification."""
     return RUNTIME_BYTES + 8 * (9 * d**4 // 2 + 2 * n * d**2 + 12 * n**2)
+
+
+def card_bytes(n, d):
+    """Bytes of a GPU that a decision takes at its peak: the Hessian beside its factor, and the scores."""
+    return RUNTIME_BYTES + 8 * (21 * d**4 // 10 + 2 * n * d**2 + 16 * n**2)
+
+
+def verification_bytes(n, d):
+    """Bytes that the verification takes on the processor: its matrix, a copy, and the factor."""
+    return RUNTIME_BYTES + 8 * (7 * d**4 // 2 + 2 * n * d**2 + 4 * n**2)
+
+
+def largest_dimension(budget, bytes_at=card_bytes):
+    """Largest dimension in which instances at the transition, ``d^2 = 2 n log n``, take no more memory.
+
+    Parameters
+    ----------
+    budget : int
+        Bytes.
+    bytes_at : callable
+        Of n and d: `card_bytes`, `verification_bytes`, or `decision_bytes` where all is done in one memory.
+
+    Returns
+    -------
+    int
+    """
+    return largest_that_fits(lambda d: bytes_at(math.ceil(d**2 / 2 / lambertw(d**2 / 2).real), d), budget)
+
+
+def _shortage(pairs):
+    """One line that says which memory is too small, or an empty string."""
+
+    def short(bytes_at, budget=None):
+        return memory_shortage(lambda d: bytes_at(pairs.n, d), pairs.d, name="d", budget=budget)
+
+    if pairs.U.device.type == "cpu":
+        return short(decision_bytes)
+    return short(verification_bytes) or short(card_bytes, 0.9 * torch.cuda.mem_get_info(pairs.U.device)[0])
 
 
 def verify(certificate, pairs):

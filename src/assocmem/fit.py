@@ -17,6 +17,10 @@ happen near the transition. The first step of a line search minimises the logist
 linear in W, which costs no pass and spares the many halvings of a Newton step into an exponential. Ridge and
 smoothing start large and go down in stages, each warm-started; unless the ridge turns out to cost next to
 nothing, as above the transition.
+
+Passes may begin in a cheap precision. A pass in float64 at the same memory tells now and then how wrong the
+cheap gradient is; where that is no small share of what the gradient still is, the rest of the stage takes
+float64, and so does whatever decides convergence.
 """
 
 import math
@@ -31,6 +35,7 @@ from assocmem.kernels import dense_hessian, loss_pass
 from assocmem.limits import memory_shortage, require, require_integer
 from assocmem.losses import TailAverage
 from assocmem.model import peak_bytes, require_memory_matrix
+from assocmem.precision import EXACT, PRECISIONS
 from assocmem.progress import status_line
 
 
@@ -55,7 +60,7 @@ class Fit:
     passes : int
         Streamed passes over the scores.
     trace : list of dict
-        For each pass: ridge, beta (or None), objective, gap, seconds.
+        For each pass: ridge, beta (or None), precision, objective, gap, seconds.
     """
 
     W: torch.Tensor
@@ -79,10 +84,23 @@ NEWTON_DIMENSION, STIFF = 40, 1e-4  # up to here the dense Hessian is affordable
 PATIENCE = 20  # steps of a stage after which cross-entropy gets the dense Hessian
 EASY = 0.004  # share of the ridge in the objective below which a problem is not stiff
 PROBE = 60  # steps in which a problem that looks easy has to be solved
+CHECK = 8  # steps between two looks at how wrong a cheap gradient is
+TRUST = 0.1  # error of a cheap gradient, as a share of the gradient, up to which it is used
 CHECKPOINT_SECONDS = 30
 
 
-def fit(pairs, loss, *, ridge, tol=1e-6, max_passes=5000, W0=None, checkpoint=None, report=None):
+def fit(
+    pairs,
+    loss,
+    *,
+    ridge,
+    tol=1e-6,
+    max_passes=5000,
+    precision="float64",
+    W0=None,
+    checkpoint=None,
+    report=None,
+):
     """Minimise ``mean loss + ridge / (2 d^2) |W|_F^2`` over all memories W.
 
     Parameters
@@ -95,6 +113,8 @@ def fit(pairs, loss, *, ridge, tol=1e-6, max_passes=5000, W0=None, checkpoint=No
         Relative gap to reach, positive.
     max_passes : int
         Passes over the scores after which to give up.
+    precision : str
+        In which passes begin, one of `assocmem.precision.PRECISIONS`; they end in float64.
     W0 : Tensor, shape (d, d), optional
         A memory near the minimiser; the stages are then skipped. By default zero.
     checkpoint : path, optional
@@ -118,6 +138,7 @@ def fit(pairs, loss, *, ridge, tol=1e-6, max_passes=5000, W0=None, checkpoint=No
     require(0 < ridge < math.inf, "ridge", ridge, "a finite number > 0")
     require(0 < tol < math.inf, "tol", tol, "a finite number > 0")
     require_integer("max_passes", max_passes, 1)
+    require(precision in PRECISIONS, "precision", precision, f"one of {', '.join(PRECISIONS)}")
     if W0 is not None:
         require_memory_matrix(pairs, W0, "W0")
     if pairs.U.device.type == "cpu":
@@ -125,7 +146,7 @@ def fit(pairs, loss, *, ridge, tol=1e-6, max_passes=5000, W0=None, checkpoint=No
         require(not shortage, "pairs", f"{pairs.n} pairs", f"fewer, since {shortage}")
     pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
     with status_line() as show:
-        run = _Run(pairs, loss, ridge, tol, max_passes, checkpoint, report, show)
+        run = _Run(pairs, loss, ridge, tol, max_passes, precision, checkpoint, report, show)
         return _through_stages(run, loss, ridge, tol, W0)
 
 
@@ -145,18 +166,18 @@ def _through_stages(run, loss, ridge, tol, W0):
     try:
         while True:
             run.stages_left, stage, last = stages, stages[0], len(stages) == 1
-            point = _descend(run, run.visit(W, *stage), *stage, tol, easy=easy, last=last)
+            point = _descend(run, run.enter(W, *stage), *stage, tol, easy=easy, last=last)
             W, easy = point.W, not last and not probed and _is_easy(point, stage[1])
             if easy:
                 probed, stage, easy = True, stages[-1], False
-                point = _descend(run, run.visit(W, *stage), *stage, tol, easy=True, last=True, steps=PROBE)
+                point = _descend(run, run.enter(W, *stage), *stage, tol, easy=True, last=True, steps=PROBE)
                 last = point.gap <= tol * point.objective
             if last or run.exhausted:
                 W = point.W
                 break
             stages = stages[1:]
-        if stage != (loss, ridge):
-            point = run.visit(W, loss, ridge)
+        if stage != (loss, ridge) or point.precision != EXACT:
+            point = run.visit(W, loss, ridge, EXACT)
     finally:
         run.save(force=True)
     done, gap, nu = point.done, point.gap / point.objective, float(W.norm()) / pairs.d
@@ -195,13 +216,15 @@ class _Point:
     objective: float
     gradient: torch.Tensor
     gap: float
+    precision: str
 
 
 class _Run:
     """Counts passes, keeps the trace, writes checkpoints."""
 
-    def __init__(self, pairs, loss, ridge, tol, max_passes, checkpoint, report, show):
+    def __init__(self, pairs, loss, ridge, tol, max_passes, precision, checkpoint, report, show):
         self.pairs, self.tol, self.max_passes, self.report, self.show = pairs, tol, max_passes, report, show
+        self.first_precision = self.precision = precision
         self.checkpoint = Path(checkpoint) if checkpoint else None
         self.problem = {
             "loss": repr(loss),
@@ -218,15 +241,41 @@ class _Run:
     def exhausted(self):
         return self.passes >= self.max_passes
 
-    def visit(self, W, loss, ridge):
-        done = loss_pass(self.pairs, loss, W, features=True)
+    def enter(self, W, loss, ridge):
+        """The first pass of a stage."""
+        self.precision = self.first_precision
+        return self.visit(W, loss, ridge)
+
+    def checked(self, point, loss, ridge):
+        """A cheap point if it is good enough to go on from, else the exact one."""
+        exact = self.visit(point.W, loss, ridge, EXACT)
+        error = float((exact.gradient - point.gradient).norm())
+        done = exact.gap <= self.tol * exact.objective
+        if not done and error <= TRUST * float(exact.gradient.norm()):
+            return point
+        self.precision = EXACT
+        return exact
+
+    def exactly(self, point, loss, ridge):
+        """The same memory in float64, like all from now on in this stage."""
+        self.precision = EXACT
+        return point if point.precision == EXACT else self.visit(point.W, loss, ridge)
+
+    def visit(self, W, loss, ridge, precision=None):
+        precision = precision or self.precision
+        done = loss_pass(self.pairs, loss, W, features=True, precision=precision)
         self.passes += 1
         scale = ridge / self.pairs.d**2
         gradient = done.gradient + scale * W
         objective = done.loss + 0.5 * scale * float((W * W).sum())
-        point = _Point(W, done, objective, gradient, float((gradient * gradient).sum()) / (2 * scale))
-        entry = {"ridge": ridge, "beta": getattr(loss, "beta", None), "objective": objective}
-        entry |= {"gap": point.gap / objective, "seconds": time.monotonic() - self.started}
+        gap = float((gradient * gradient).sum()) / (2 * scale)
+        point = _Point(W, done, objective, gradient, gap, precision)
+        entry = {"ridge": ridge, "beta": getattr(loss, "beta", None), "precision": precision}
+        entry |= {
+            "objective": objective,
+            "gap": point.gap / objective,
+            "seconds": time.monotonic() - self.started,
+        }
         self.trace.append(entry)
         left = _seconds_left(self.trace, self.tol)
         self.show(
@@ -294,6 +343,8 @@ def _descend(run, point, loss, ridge, tol, *, easy, last, steps=None):
     history, metric, stuck = deque(maxlen=0 if exact else MEMORY), None, False
     run.latest = point.W
     for step in range(steps or run.max_passes):
+        if run.precision != EXACT and (step % CHECK == 0 or point.gap <= tol * point.objective):
+            point = run.checked(point, loss, ridge)
         if point.gap <= tol * point.objective or run.exhausted:
             break
         if stiff and not exact and step == PATIENCE:
@@ -316,7 +367,7 @@ def _descend(run, point, loss, ridge, tol, *, easy, last, steps=None):
         if following is None:
             if stuck:
                 break  # no decrease left that the objective can resolve
-            stuck = True
+            stuck, point = True, run.exactly(point, loss, ridge)
             history.clear()
             continue
         stuck = False

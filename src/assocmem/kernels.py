@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import torch
 
 from assocmem.limits import require
-from assocmem.losses import mean_and_spread
+from assocmem.losses import CrossEntropy, mean_and_spread, second_order, triton_is_there
 from assocmem.model import block_columns, column_slices, require_memory_matrix, take_signal
+from assocmem.precision import EXACT, Products
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Pass:
     curvature: torch.Tensor | None = None
 
 
-def loss_pass(pairs, loss, W, *, features=False):
+def loss_pass(pairs, loss, W, *, features=False, precision=EXACT):
     """Mean loss, its gradient, margins and thresholds in one pass of ``4 n^2 d`` operations.
 
     Parameters
@@ -52,6 +53,9 @@ def loss_pass(pairs, loss, W, *, features=False):
     W : Tensor, shape (d, d)
     features : bool
         Whether to return the features and curvatures too.
+    precision : str
+        How the two products of a block are computed: one of `assocmem.precision.PRECISIONS`.
+        What is not of the size of a block stays in the type of the pairs.
 
     Returns
     -------
@@ -63,20 +67,50 @@ def loss_pass(pairs, loss, W, *, features=False):
         If ``W`` does not fit the pairs.
     """
     require_memory_matrix(pairs, W)
+    if isinstance(loss, CrossEntropy) and without_stored_scores(pairs, precision):
+        return attended_pass(pairs, W, features=features, precision=precision)
     margins, mu = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     gradient = torch.zeros_like(W)
     g, curvature = (torch.empty_like(pairs.U), torch.empty_like(mu)) if features else (None, None)
-    for columns, V, T, signal, moments in _blocks(pairs, W):
+    products = Products(pairs.U, precision)
+    for columns, V, T, signal, moments in _blocks(pairs, W, products):
         c, mu[columns] = loss.aggregate(T, moments)
         margins[columns] = signal - c
         a = torch.sigmoid(-margins[columns])
-        pulled = pairs.U @ T - pairs.U[:, columns]
+        pulled = products.pulled(T) - pairs.U[:, columns]
         if features:
             g[:, columns] = -pulled
             curvature[columns] = loss.total_curvature(T)
         gradient.addmm_(pulled.mul_(a), V.T)
-    value = -torch.nn.functional.logsigmoid(margins).mean()  # softplus is off by 2e-9 beyond its threshold
-    return Pass(float(value), gradient.div_(pairs.n), margins, mu, g, curvature)
+    return Pass(_mean_loss(margins), gradient.div_(pairs.n), margins, mu, g, curvature)
+
+
+def without_stored_scores(pairs, precision):
+    """Whether a pass of cross-entropy goes the way of `attended_pass` in this precision."""
+    if pairs.U.device.type != "cuda" or not triton_is_there():
+        return False
+    from assocmem.attention import suits
+
+    return suits(pairs.d, precision)
+
+
+def attended_pass(pairs, W, *, features=False, precision=EXACT):
+    """`loss_pass` of cross-entropy with no score stored; see `assocmem.attention`."""
+    from assocmem.attention import attend
+
+    WV = W @ pairs.V
+    rough = [X if precision == EXACT else X.float() for X in (WV, pairs.U)]
+    c, pulled = (x.to(W.dtype) for x in attend(*rough, precision))
+    margins = torch.linalg.vecdot(pairs.U, WV, dim=0) - c
+    g, curvature = (pairs.U - pulled, torch.ones_like(c)) if features else (None, None)
+    gradient = (pulled - pairs.U).mul_(torch.sigmoid(-margins)) @ pairs.V.T
+    return Pass(_mean_loss(margins), gradient.div_(pairs.n), margins, c, g, curvature)
+
+
+def _mean_loss(margins):
+    return float(
+        -torch.nn.functional.logsigmoid(margins).mean()
+    )  # softplus is off by 2e-9 beyond its threshold
 
 
 def joint_pass(pairs, loss, W, mu):
@@ -108,15 +142,14 @@ def joint_pass(pairs, loss, W, mu):
     require(ok, "mu", tuple(mu.shape), f"one finite threshold of {W.dtype} for each of {pairs.n} keys")
     margins, slope = torch.empty_like(mu), torch.empty_like(mu)
     gradient = torch.zeros_like(W)
-    for columns, V, T, signal, _ in _blocks(pairs, W):
+    for columns, V, T, signal, _ in _blocks(pairs, W, Products(pairs.U, EXACT)):
         c, slope[columns] = loss.aggregate_at(T, mu[columns])
         margins[columns] = signal - c
         gradient.addmm_((pairs.U @ T - pairs.U[:, columns]).mul_(torch.sigmoid(-margins[columns])), V.T)
-    value = -torch.nn.functional.logsigmoid(margins).mean()  # softplus is off by 2e-9 beyond its threshold
-    return float(value), gradient.div_(pairs.n), torch.sigmoid(-margins) * slope / pairs.n
+    return _mean_loss(margins), gradient.div_(pairs.n), torch.sigmoid(-margins) * slope / pairs.n
 
 
-def hessian_pass(pairs, loss, W, D):
+def hessian_pass(pairs, loss, W, D, *, precision=EXACT):
     """Hessian of the mean loss at ``W`` times a direction, thresholds profiled out: ``6 n^2 d`` operations.
 
     Parameters
@@ -124,6 +157,8 @@ def hessian_pass(pairs, loss, W, D):
     pairs : Pairs
     loss : CrossEntropy or TailAverage
     W, D : Tensor, shape (d, d)
+    precision : str
+        As in `loss_pass`, for the three products of a block.
 
     Returns
     -------
@@ -131,19 +166,15 @@ def hessian_pass(pairs, loss, W, D):
     """
     require_memory_matrix(pairs, W)
     require_memory_matrix(pairs, D, "D")
-    product = torch.zeros_like(W)
-    for columns, V, T, signal, moments in _blocks(pairs, W):
+    products, product = Products(pairs.U, precision), torch.zeros_like(W)
+    for columns, V, T, signal, moments in _blocks(pairs, W, products):
         c, _ = loss.aggregate(T, moments)
         a = torch.sigmoid(c - signal)
         DV = D @ V
-        dS = (DV.T @ pairs.U).T
-        change = torch.linalg.vecdot(pairs.U[:, columns], DV, dim=0) - torch.linalg.vecdot(T, dS, dim=0)
-        C = loss.curvature(T)
-        total = C.sum(dim=0).clamp_(min=torch.finfo(C.dtype).tiny)
-        dS.sub_(torch.linalg.vecdot(C, dS, dim=0) / total).mul_(C)
-        outer = a * (1 - a) * change
-        weights = dS.mul_(a).sub_(T * outer)
-        product.addmm_(pairs.U @ weights + pairs.U[:, columns] * outer, V.T)
+        dS = products.scores(DV, products.space(V.shape[1])).T
+        own = torch.linalg.vecdot(pairs.U[:, columns], DV, dim=0)
+        outer = second_order(loss, T, dS, a, own)
+        product.addmm_(products.pulled(dS) + pairs.U[:, columns] * outer, V.T)
     return product.div_(pairs.n)
 
 
@@ -165,7 +196,7 @@ def dense_hessian(pairs, loss, W, *, profiled=True):
     """
     require_memory_matrix(pairs, W)
     U, V, n = pairs.U, pairs.V, pairs.n
-    ((_, _, T, signal, moments),) = _blocks(pairs, W, n)
+    ((_, _, T, signal, moments),) = _blocks(pairs, W, Products(U, EXACT), n)
     c, _ = loss.aggregate(T, moments)
     a = torch.sigmoid(c - signal)
     C, g = loss.curvature(T), U - U @ T
@@ -213,7 +244,7 @@ def _squares(X):
     return X[i] * X[j]
 
 
-def _blocks(pairs, W, step=None):
+def _blocks(pairs, W, products, step=None):
     """Walk over blocks of keys, by default as large as memory allows.
 
     Yields the slice, the keys, their scores with ``-inf`` at the signal, the signals, and mean and spread of
@@ -222,11 +253,14 @@ def _blocks(pairs, W, step=None):
     """
     step = step or block_columns(pairs.n, pairs.V.element_size(), pairs.V.device)
     total, gram = pairs.U.sum(dim=1), pairs.U @ pairs.U.T
-    space = pairs.V.new_empty(step, pairs.n)
+    space = products.space(step)
     for columns in column_slices(pairs.n, step):
         V = pairs.V[:, columns]
         WV = W @ V
-        S = torch.mm(WV.T, pairs.U, out=space[: V.shape[1]]).T  # the scores of a key lie side by side
+        S = products.scores(WV, space[: V.shape[1]]).T  # the scores of a key lie side by side
         signal = take_signal(S, columns, -torch.inf)
+        if not products.exact:
+            signal = torch.linalg.vecdot(pairs.U[:, columns], WV, dim=0)
         square = torch.linalg.vecdot(WV, gram @ WV, dim=0) - signal**2
-        yield columns, V, S, signal, mean_and_spread(total @ WV - signal, square, pairs.n - 1)
+        mean, spread = mean_and_spread(total @ WV - signal, square, pairs.n - 1)
+        yield columns, V, S, signal, (mean.to(S.dtype), spread.to(S.dtype))

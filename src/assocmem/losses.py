@@ -9,6 +9,8 @@ is ``-a`` at the signal and ``a T`` at the competitors, and the Hessian of the a
 
 import math
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from statistics import NormalDist
 
 import torch
@@ -41,7 +43,8 @@ class CrossEntropy:
         mu : Tensor, shape (b,)
             The log-sum-exp again: the level that softmax compares scores with.
         """
-        c = columns.log_sum_exp(x) if columns.suits(x) else _log_sum_exp(x)
+        compiled = _compiled(x)
+        c = compiled.log_sum_exp(x) if compiled else _log_sum_exp(x)
         return c, c
 
     def curvature(self, T):
@@ -115,8 +118,9 @@ class TailAverage:
         guess, doubt = _gaussian_threshold(mean, spread, k, m, self.beta)
         if not bool(torch.isfinite(guess + doubt).all()):
             raise ValueError(f"W: scores of up to {float(x.max()):.0e}, whose squares overflow")
-        if columns.suits(x):
-            mu, excess = columns.tail(x, guess, doubt, spread, k, self.beta)
+        compiled = _compiled(x)
+        if compiled:
+            mu, excess = compiled.tail(x, guess, doubt, spread, k, self.beta)
         else:
             mu, q = tail_threshold(x, guess, doubt, k, m, self.beta)
             excess = _excess(x, q, mu, self.beta)
@@ -140,8 +144,9 @@ class TailAverage:
             Its derivative in ``mu``, which is ``1 - sum(T)``.
         """
         k = self.tail(len(x) - 1)
-        if columns.suits(x):
-            excess, total = columns.tail_at(x, mu, k, self.beta)
+        compiled = _compiled(x)
+        if compiled:
+            excess, total = compiled.tail_at(x, mu, k, self.beta)
             return mu + excess / k, 1 - total
         q = torch.sigmoid(self.beta * (x - mu))
         excess = _excess(x, q, mu, self.beta)
@@ -157,6 +162,53 @@ class TailAverage:
         """``sum(C)`` of each column, shape (b,)."""
         k = self.tail(len(T) - 1)
         return (self.beta * (1 - k * torch.linalg.vector_norm(T, dim=0) ** 2)).clamp_(min=0)
+
+
+def second_order(loss, T, dS, a, own):
+    """Derivative of the weights in the scores when the scores move, thresholds profiled out.
+
+    Parameters
+    ----------
+    loss : CrossEntropy or TailAverage
+    T, dS : Tensor, shape (n, b)
+        Gradient of the aggregate, and change of the scores; the latter is overwritten by the change of the
+        competitors' weights ``a T``.
+    a, own : Tensor, shape (b,)
+        Weights of the margins, and changes of the signals.
+
+    Returns
+    -------
+    Tensor, shape (b,)
+        ``a (1 - a)`` times the change of the margin, less which the signal's weight ``-a`` changes.
+    """
+    compiled = _compiled(dS)
+    if hasattr(compiled, "second_order"):
+        tail = isinstance(loss, TailAverage)
+        constants = (loss.tail(len(T) - 1), loss.beta) if tail else (None, None)
+        return compiled.second_order(T, dS, a, own, *constants)
+    a, own = a.to(dS.dtype), own.to(dS.dtype)
+    outer = a * (1 - a) * (own - torch.linalg.vecdot(T, dS, dim=0))
+    C = loss.curvature(T)
+    total = C.sum(dim=0).clamp_(min=torch.finfo(C.dtype).tiny)
+    dS.sub_(torch.linalg.vecdot(C, dS, dim=0) / total).mul_(C).mul_(a).sub_(T * outer)
+    return outer
+
+
+def _compiled(x):
+    """The module with compiled loops for these scores, or None: then tensors do it, slower and anywhere."""
+    if columns.suits(x):
+        return columns
+    if x.device.type == "cuda" and triton_is_there():
+        from assocmem import columns_gpu
+
+        return columns_gpu
+    return None
+
+
+@cache
+def triton_is_there():
+    """Whether programs for GPUs can be compiled; without Triton tensors do their work."""
+    return find_spec("triton") is not None
 
 
 def tail_threshold(x, mu, doubt, k, m, beta):

@@ -14,6 +14,7 @@ import torch
 from assocmem.limits import available_bytes, memory_shortage, require, require_integer
 
 BLOCK_BYTES = 2**26
+GPU_BLOCK_BYTES = 2**30  # so that a block has keys for all of its processors
 RUNTIME_BYTES = 5 * 2**27
 
 
@@ -181,7 +182,7 @@ def tail_count(r, m):
 
 
 def block_columns(n, itemsize=8, device="cpu"):
-    """How many score columns one block holds: 64 MiB of scores, less where memory is short.
+    """How many score columns one block holds: 64 MiB of scores, 1 GiB on a GPU, less where memory is short.
 
     Parameters
     ----------
@@ -192,11 +193,12 @@ def block_columns(n, itemsize=8, device="cpu"):
     device : str or torch.device
         Where the block will be.
     """
-    if n * n * itemsize <= BLOCK_BYTES:
-        return n
     on_cpu = torch.device(device).type == "cpu"
+    most = BLOCK_BYTES if on_cpu else GPU_BLOCK_BYTES
+    if n * n * itemsize <= most:
+        return n
     free = available_bytes() if on_cpu else torch.cuda.mem_get_info(device)[0]
-    budget = min(BLOCK_BYTES, free // 8)
+    budget = min(most, free // 8)
     return int(min(n, max(1, budget // (n * itemsize))))
 
 
