@@ -90,8 +90,8 @@ def _pass_table(key, rows):
 def _gpu_tables(rows):
     """What ``gpu.py`` measured, part by part."""
     yield f"Measured on one {rows[0]['card']} with torch {rows[0]['torch']}."
-    yield "The rate counts the operations a pass cannot do without. Its share is that of the rate at which the"
-    yield "same card multiplies square matrices in that precision."
+    yield "The rate counts the operations a pass cannot do without. Its share is that of the rate at which"
+    yield "the same card multiplies square matrices in that precision."
     for part in dict.fromkeys(row["part"] for row in rows):
         yield ""
         yield "| loss | what | precision | $d$ | $n$ | time | TFLOP/s | share | GiB | error | |"
