@@ -6,11 +6,17 @@
 
   // Formulas and tables that scroll in themselves: the Tab key must reach them, and only them.
   const markScrolling = () => {
-    for (const node of document.querySelectorAll(SCROLLING)) {
-      if (node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).overflowX !== "visible") {
+    const nodes = [...document.querySelectorAll(SCROLLING)];
+    nodes.forEach((node) => (node.style.overflow = ""));
+    const scrolls = (node) =>
+      node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).overflowX !== "visible";
+    const wide = new Set(nodes.filter(scrolls));
+    for (const node of nodes) {
+      if (wide.has(node)) {
         node.tabIndex = 0;
-      } else if (node.tabIndex === 0) {
-        node.removeAttribute("tabindex");
+      } else {
+        if (node.tabIndex === 0) node.removeAttribute("tabindex");
+        if (node.matches("span.math")) node.style.overflow = "visible"; // rounding is no reason to scroll
       }
     }
   };
