@@ -208,7 +208,7 @@ def check_table(html: str) -> nodes.table:
     """Return the HTML table of a check as a table."""
     tree = ET.fromstring(html)
     verdict = tree.find("caption/span")
-    rows = [(row[0].text, nodes.Text(row[1].text)) for row in tree.iter("tr")]
+    rows = [(row[0].text, nodes.Text("".join(row[1].itertext()))) for row in tree.iter("tr")]
     rows.append(("Verdict", badge(verdict.text, verdict.get("class").split())))
     body = nodes.tbody()
     for name, content in rows:
