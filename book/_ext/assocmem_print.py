@@ -22,7 +22,12 @@ PAPER = "barnfield2026sharp"  # its entry in book/references.bib
 FILE = "linear-associative-memory"
 CLASSES = re.compile(r'<span class="([\w -]*)">')
 LONG, WIDE = 30, 80  # rows from which Sphinx lets a table break across pages; characters of text on a line
-LEDGER_WIDTHS = (24, 28, 24, 24)  # verdict, measured, predicted, falsehood
+WIDTHS = {
+    ("ledger-table", 4): (24, 28, 24, 24),  # verdict, measured, predicted, falsehood
+    ("section-parameters", 4): (25, 25, 22, 28),  # name, default, range, meaning
+    ("status-table", 6): (20, 20, 8, 12, 14, 26),  # readers, table, rows, time, days, machine
+}
+"""Relative widths of the columns of tables, by their class and number of columns."""
 GUESSES = {"conjecture_node", "assumption_node"}
 
 FONTS = r"""
@@ -326,8 +331,9 @@ class Tables(SphinxPostTransform):
             body = [row for row in rows if isinstance(row.parent, nodes.tbody)]
             columns = zip(*([len(cell.astext()) for cell in row] for row in body), strict=True)
             widths = [max(8, *column) for column in columns]
-            if "ledger-table" in table["classes"]:
-                set_widths(table, LEDGER_WIDTHS)
+            fixed = [WIDTHS[name, len(widths)] for name in table["classes"] if (name, len(widths)) in WIDTHS]
+            if fixed:
+                set_widths(table, fixed[0])
             elif len(rows) > LONG and sum(widths) > WIDE:
                 set_widths(table, [min(width, WIDE // 3) + 3 for width in widths])
 
