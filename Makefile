@@ -38,7 +38,7 @@ $(READY): requirements.txt constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; ok = (3, 11) <= v < (3, 14); \
 	  sys.exit(0 if ok else f"Python 3.11 to 3.13 is needed, this is {v[0]}.{v[1]}: try make PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "installing the pinned packages into $(VENV) (about 1.7 GB, once)"
+	@echo "installing the pinned packages into $(VENV) (about 2.4 GB, once)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt -c constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@for folder in $(VENV)/lib/python3*/site-packages; do echo ../../../../src > $$folder/assocmem.pth; done

@@ -113,10 +113,10 @@ def _problem(row):
 
 
 def _precision_table(rows):
-    yield "| loss | load | ridge | $\\nu$ | precision | value | gradient | margins |"
-    yield "|:--|" + "--:|" * 3 + ":--|" + "--:|" * 3
+    yield "| loss | load | ridge | precision | value | gradient | margins |"
+    yield "|:--|--:|--:|:--|--:|--:|--:|"
     for row in rows:
-        cells = [*_problem(row), f"{row['nu']:.3g}", row["precision"]]
+        cells = [*_problem(row), row["precision"]]
         cells += [_power(row[name]) for name in ("value", "gradient", "margins")]
         yield "| " + " | ".join(str(cell) for cell in cells) + " |"
 
