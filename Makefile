@@ -40,6 +40,7 @@ bench: $(READY)           ## measure fits and verdicts against their peers (an h
 	@$(BIN)/python benchmarks/passes.py
 	@$(BIN)/python benchmarks/fits.py
 	@$(BIN)/python benchmarks/verdicts.py
+	@$(BIN)/python benchmarks/precision.py
 	@$(BIN)/python benchmarks/page.py
 
 overview: $(READY)        ## redraw the figures of the opening page and the README, and the one for shared links

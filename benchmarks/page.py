@@ -37,6 +37,9 @@ def page(passes, fits, verdicts, agreement, precision, gpu=()):
         ],
         "gpu": _gpu_tables(gpu) if gpu else [UNMEASURED],
         "emulated": [EMULATED if precision["emulated"] else "by the card"],
+        "dimensions": [
+            ", ".join(dict.fromkeys(str(row["d"]) for row in precision["rows"] + precision["fits"]))
+        ],
         "precision": _precision_table(precision["rows"]),
         "cheap": _cheap_table(precision["fits"]),
         "passes": [line for key in keys for line in _pass_table(key, passes["rows"])],
@@ -90,8 +93,8 @@ def _pass_table(key, rows):
 def _gpu_tables(rows):
     """What ``gpu.py`` measured, part by part."""
     yield f"Measured on one {rows[0]['card']} with torch {rows[0]['torch']}."
-    yield "The rate counts the operations a pass cannot do without. Its share is that of the rate at which"
-    yield "the same card multiplies square matrices in that precision."
+    yield "The rate counts the operations a pass cannot do without."
+    yield "Its share is that of the rate at which the same card multiplies square matrices in that precision."
     for part in dict.fromkeys(row["part"] for row in rows):
         yield ""
         yield "| loss | what | precision | $d$ | $n$ | time | TFLOP/s | share | GiB | error | |"
@@ -106,21 +109,21 @@ def _gpu_tables(rows):
 
 def _problem(row):
     loss = "cross-entropy" if row["loss"] == "CrossEntropy" else "tail average"
-    return [loss, f"{row['load']:g}", row["d"], row["n"], _power(row["ridge"])]
+    return [loss, f"{row['load']:g}", _power(row["ridge"])]
 
 
 def _precision_table(rows):
-    yield "| loss | load | $d$ | $n$ | ridge | $\\nu$ | precision | value | gradient | margins |"
-    yield "|:--|" + "--:|" * 5 + ":--|" + "--:|" * 3
+    yield "| loss | load | ridge | precision | value | gradient | margins |"
+    yield "|:--|--:|--:|:--|--:|--:|--:|"
     for row in rows:
-        cells = [*_problem(row), f"{row['nu']:.3g}", row["precision"]]
+        cells = [*_problem(row), row["precision"]]
         cells += [_power(row[name]) for name in ("value", "gradient", "margins")]
         yield "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
 def _cheap_table(rows):
-    yield "| loss | load | $d$ | $n$ | ridge | begins in | cheap passes | passes in float64 |"
-    yield "|:--|" + "--:|" * 4 + ":--|--:|--:|"
+    yield "| loss | load | ridge | begins in | cheap passes | passes in float64 |"
+    yield "|:--|--:|--:|:--|--:|--:|"
     for row in rows:
         cells = [*_problem(row), row["precision"], row["cheap"] or "", row["exact"]]
         yield "| " + " | ".join(str(cell) for cell in cells) + " |"

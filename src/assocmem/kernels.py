@@ -108,9 +108,8 @@ def attended_pass(pairs, W, *, features=False, precision=EXACT):
 
 
 def _mean_loss(margins):
-    return float(
-        -torch.nn.functional.logsigmoid(margins).mean()
-    )  # softplus is off by 2e-9 beyond its threshold
+    # softplus is off by 2e-9 beyond its threshold
+    return float(-torch.nn.functional.logsigmoid(margins).mean())
 
 
 def joint_pass(pairs, loss, W, mu):
