@@ -182,7 +182,7 @@
         const shape = kind === "am-line" ? element("svg:line", { class: `am-mark am-line ${mark.class}`, x1: 1, x2: 23, y1: 6, y2: 6 })
           : kind === "am-area" ? element("svg:rect", { class: `am-mark am-area ${mark.class}`, x: 1, y: 1, width: 22, height: 10 })
           : element("svg:circle", { class: `am-mark am-dot ${mark.class}`, cx: 12, cy: 6, r: 4 });
-        return element("li", {}, element("svg:svg", { width: 24, height: 12, "aria-hidden": "true" }, shape), ` ${mark.name}`);
+        return element("li", {}, element("svg:svg", { width: 24, height: 12, "aria-hidden": "true" }, shape), " ", ...rich(mark.name));
       }));
     }
 
