@@ -297,7 +297,7 @@ signal, rival = (
 unit = math.sqrt(n / d**2 * math.log(n))
 dip, rise = (1 - signal) / unit, rival / unit
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plane", "caption": "Each dot is a key of one memory: how far its signal dips below 1, and how far its best competitor rises above 0, in units of sqrt(load log n). Dots above the dashed line fail. Shaded, where pairs of a key and a competitor occur as n grows; the line for 2 passes the typical key, the line for 8 touches the corner where the worst key of all meets an ordinary best competitor."}, "image": {"alt": "A cloud of dots around dip 0 and rise 1.4, under a quarter disc of radius 2 that is cut at dip square root of 2, with three parallel slanted lines."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plane", "caption": "Each dot is a key of one memory: how far its signal dips below 1, and how far its best competitor rises above 0, in units of sqrt(load log n). Dots above the dashed line fail. Shaded, where pairs of a key and a competitor occur as n grows; the line for 2 passes the typical key, the line for 8 touches the corner where the worst key of all meets an ordinary best competitor."}, "image": {"alt": "A cloud of dots around dip 0 and rise 1.4, most of them inside a shaded half disc that is cut at a dip of plus and minus the square root of 2, with three parallel slanted lines."}}
 figure, ax = panels(width=5.6, height=4.6)
 angle = np.linspace(0, np.pi, 200)
 inside = np.abs(2 * np.cos(angle)) <= math.sqrt(2)

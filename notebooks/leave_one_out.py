@@ -268,7 +268,7 @@ if setting == SETTINGS[0]:
     sizes = {name: np.concatenate([new[name], x]) for name, x in stored_at(0).items()}
 laws = {e: fit_estimate(sizes, e, load) for e in ESTIMATES}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rates", "caption": "Twelve of the sizes against the dimension, root mean squares over instances with standard errors (dots) and the middle 80% of the instances (band), on logarithmic axes. Solid line: the fitted power of d, in the corner with its standard error. Dashed: the power that the paper states, from the first point on. They part for the simplified trace, whose bound is not the best possible, and for the Taylor entries, which are larger than stated; the smaller differences are corrections at finite d."}, "image": {"alt": "Twelve small panels with points falling along straight lines on logarithmic axes. In most of them a dashed line of the stated slope lies on the points; for the Taylor entries it falls more steeply than the points, for the simplified trace less steeply."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rates", "caption": "Twelve of the sizes against the dimension, root mean squares over instances with standard errors (dots) and the middle 80% of the instances (band), on logarithmic axes. Solid line: the fitted power of d, in the corner with its standard error. Dashed: the power that the paper states, from the first point on. They part for the simplified trace, whose bound is not the best possible, and for the Taylor entries, which are larger than stated; the smaller differences are corrections at finite d."}, "image": {"alt": "Twelve small panels with points falling along straight lines on logarithmic axes. In about half of them a dashed line of the stated slope lies near the points; for the Taylor entries it falls more steeply than the points, for the simplified trace less steeply."}}
 shown = {
     "rank_one": "$\\|R_h\\|_F$",
     "newton_error": "$\\|\\widehat W - \\widetilde W_h\\|_F$",
@@ -648,7 +648,7 @@ check(
 #
 # All constants hide $\beta$ and $1/\lambda$. Stored instances say what happens when these grow, and when vectors are not normal.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-breaks", "caption": "Left: share of the motion of the minimiser that the coupled Newton step misses, against the dimension, as smoothing goes away (root mean squares over stored instances). Right: the same as the ridge goes to zero, below the critical load (blue, load 0.25) and above it (orange, load 0.5)."}, "image": {"alt": "Two panels of falling lines on logarithmic axes against the dimension. Left, four lines, one for each smoothing. Right, six lines, solid below and dashed above the critical load."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-breaks", "caption": "Left: share of the motion of the minimiser that the coupled Newton step misses, against the dimension, as smoothing goes away (root mean squares over stored instances). Right: the same as the ridge goes to zero, below the critical load (solid, blue, load 0.25) and above it (dashed, orange, load 0.5)."}, "image": {"alt": "Two panels of falling lines on logarithmic axes against the dimension. Left, four lines, one for each smoothing. Right, six lines, solid below and dashed above the critical load."}}
 figure, axes = panels(2, sharey=True)
 
 

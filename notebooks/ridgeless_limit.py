@@ -730,7 +730,7 @@ loads = np.unique(
 theory = solve_scalar(loads, 0.15, **along)
 big = int(max(sliced["d"]))
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slice", "caption": "The paper's Figure 3, upper half, repeated: mean loss (a) and inverse norm (b) along the load at r = 0.15. Line: scalar theory; dashed, the critical load. Memories stored at d = 100 (dots) and at the largest dimension (open circles), and trained here at the smaller one (squares)."}, "image": {"alt": "Losses are zero up to a dashed line and jump to more than one half; inverse norms leave zero at the same line. Points follow the curves."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slice", "caption": "The paper's Figure 3, upper half, repeated: mean loss (a) and inverse norm (b) along the load at r = 0.15. Line: scalar theory; dashed, the critical load. Memories stored at d = 100 (small circles) and at the largest dimension (large circles), and trained here at the smaller one (squares)."}, "image": {"alt": "Losses are zero up to a dashed line and jump to more than one half; inverse norms leave zero at the same line. Points follow the curves."}}
 figure, axes = panels(2)
 readings = (lambda x: x["loss"], lambda x: 1 / x["nu"])
 mine = {
@@ -947,7 +947,7 @@ Table(
     }
 )
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slice-laws", "caption": "The paper's Figure 3, lower half, at one load below. (c) Signal less c(nu), over nu: limit law (grey), predicted law at the largest stored dimension (line), and the memory (dots); crosses, its true margins and their law, to which lengths do nothing. (d) Percentiles of signals: limit law, memory, and the correlation memory (dashed). (e) The edge of (d), for three dimensions (points) with their predictions (lines)."}, "image": {"alt": "Left, a step and a smooth curve across it on which the dots lie; crosses rise almost as steeply as the step. Middle, a jump near 0.95, and a dashed curve far to the left. Right, smooth rises around the edge, steeper for larger dimension, with dots on lines."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slice-laws", "caption": "The paper's Figure 3, lower half, at one load below. (c) Signal less c(nu), over nu: limit law (grey), predicted law at the largest stored dimension (line), and the memory (dots); crosses, its true margins and their law, to which lengths do nothing. (d) Percentiles of signals: limit law, memory, and the correlation memory (dashed). (e) The edge of (d), for three dimensions (points) with their predictions (lines)."}, "image": {"alt": "Left, a step and a smooth curve across it near which the dots lie; crosses rise almost as steeply as the step. Middle, a jump near 0.95, and a dashed curve far to the left. Right, smooth rises around the edge, steeper for larger dimension, with dots near the lines."}}
 figure, axes = panels(3, height=3.3)
 limits, largest = sat_laws(load, 0.15), max(nus)
 t, w = np.linspace(-0.6, 2.2, 800), np.linspace(0, 1, 2001)

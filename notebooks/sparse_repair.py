@@ -386,7 +386,7 @@ for point, t in progress(
     for name, plan in plans.items():
         outcomes[name][point] += succeeds(pairs, *plan)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-grid", "caption": "Probability that sparse repair retrieves all pairs, with the reserve of the proof (left) and a small one (right). Points: simulated memories with 95% intervals. Lines: the Gaussian picture. The proof's reserve needs 18 to 27 times n log n at these sizes, the small one about as much as plain outer products."}, "image": {"alt": "Two panels of rising curves with points on them. Left, they rise between ratios 15 and 32; right, between 6 and 18, further left for larger n."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-grid", "caption": "Probability that sparse repair retrieves all pairs, with the reserve of the proof (left) and a small one (right). Points: simulated memories with 95% intervals. Lines: the Gaussian picture. The proof's reserve needs 21 to 32 times n log n at these sizes, the small one about as much as plain outer products."}, "image": {"alt": "Two panels of rising curves with points on them. Left, they rise between ratios 15 and 32; right, between 6 and 18, further left for larger n."}}
 figure, axes = panels(2, sharey=True)
 fine = np.geomspace(min(ratios), max(ratios), curve_points)
 for ax, (name, (part, margin)) in zip(axes, plans.items(), strict=True):

@@ -243,7 +243,7 @@ halves = {n: (found.half, found.error) for n, found in fits.items()}
 predicted = {n: kinematics.statistical_dimension(n) for n in all_sizes}
 excess = {n: halves[n][0] - predicted[n] for n in all_sizes}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-transition", "caption": "Share of instances that some memory retrieves. Points: certified verdicts with 95% intervals. Left: against the ratio of the theorem, whose threshold 2 is at the right edge; lines are the kinematic prediction, with no fitted constant. Right: the same points by their distance from the predicted place; lines have the place and the width that fit best. They narrow as n grows, and cross one half at nearly the same distance."}, "image": {"alt": "Left, four steep curves between 0.9 and 1.2 on an axis that reaches 2, with measured points slightly to their left. Right, four curves of different steepness that cross each other at one half and at minus 0.2."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-transition", "caption": "Share of instances that some memory retrieves. Points: certified verdicts with 95% intervals. Left: against the ratio of the theorem, whose threshold 2 is at the right edge; lines are the kinematic prediction, with no fitted constant. Right: the same points by their distance from the predicted place; lines have the place and the width that fit best. They narrow as n grows, and cross one half at nearly the same distance."}, "image": {"alt": "Left, five steep curves between 0.8 and 1.2 on an axis that reaches 2, with measured points slightly to their left. Right, five curves of different steepness that cross each other at one half and at minus 0.2."}}
 figure, (left, right) = panels(2)
 for (n, (d, successes, trials)), look in series(sorted(data.items())):
     color = look["color"]
@@ -411,7 +411,7 @@ Table(
     {"$d_c$": ".5g"},
 )
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slow", "caption": "The ratio at which half of all instances are retrievable by some memory: certified counts (points, smaller than their error bars would be), the kinematic value (line), the conjectured two-term law (dashed) continued to where it matters, and the threshold of the theorem. At 10^12 pairs one is at 1.6."}, "image": {"alt": "A slowly rising line from 0.95 at thirty pairs to 1.6 at ten to the twelfth, with four points at its beginning, continued by a dashed line towards 2 at a hundred digits."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slow", "caption": "The ratio at which half of all instances are retrievable by some memory: certified counts (points, smaller than their error bars would be), the kinematic value (line), the conjectured two-term law (dashed) continued to where it matters, and the threshold of the theorem. At 10^12 pairs one is at 1.6."}, "image": {"alt": "A slowly rising line from 0.95 at thirty pairs to 1.6 at ten to the twelfth, with five points at its beginning, continued by a dashed line towards 2 at a hundred digits."}}
 figure, ax = panels(height=3.2)
 fine = np.logspace(1.3, 12, 40)
 line = [kinematics.statistical_dimension(n) / math.log(n) for n in fine]

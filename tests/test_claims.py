@@ -82,7 +82,7 @@ def test_a_reader_is_told_how_many_numbers_agree():
     assert c.rejection == "8, 8, 4, rejected: 1 of 3 outside"
     assert eight(8).agreement == "8, tolerance 0.5"
     assert eight(6, tolerance=3).rejection == "4, not rejected"
-    assert "20 values from 8 to 8.19" in eight(8 + np.arange(20) / 100)._text()
+    assert "20 numbers from 8 to 8.19" in eight(8 + np.arange(20) / 100)._text()
 
 
 def test_surprises_are_the_verdicts_that_the_text_does_not_report():

@@ -66,14 +66,18 @@ document.addEventListener("DOMContentLoaded", () => {
   );
   form.setAttribute("aria-label", "Filter of the ledger");
 
+  // What is asked for: words, and a word with its number as one, so that "lemma 1" is not Lemma 10.
+  const asked = (text) => (plain(text).match(/[a-z]+ \d+(?= |$)|\S+/g) || []).map((part) => (/^[a-z]+ \d+$/.test(part)
+    ? (words) => new RegExp(`\\b${part}(?!\\d)`).test(words) : (words) => words.includes(part)));
+
   const apply = () => {
     const verdicts = chosen();
-    const wanted = plain(words.value).split(" ").filter(Boolean);
+    const wanted = asked(words.value);
     let shown = 0;
     for (const item of items) {
       item.shown = (!verdicts.length || verdicts.includes(item.verdict))
         && (!section.value || nameOf[item.section] === section.value)
-        && wanted.every((word) => item.words.includes(word));
+        && wanted.every((matches) => matches(item.words));
       shown += item.shown;
       item.row.classList.toggle(HIDDEN, !item.shown);
       item.entry.classList.toggle(HIDDEN, !item.shown);
@@ -82,7 +86,7 @@ document.addEventListener("DOMContentLoaded", () => {
       const any = items.some((item) => item.chapter === chapter && item.shown);
       chapter.classList.toggle(HIDDEN, !any);
     }
-    count.textContent = `${shown} of ${items.length} entries shown`;
+    count.textContent = shown ? `${shown} of ${items.length} entries shown` : `none of ${items.length} entries matches`;
     reset.disabled = !(verdicts.length || section.value || wanted.length);
     remember(verdicts);
   };

@@ -118,8 +118,7 @@ class Check:
     @property
     def agreement(self):
         """How the measurement compares with the prediction, in a few words."""
-        relation = {"==": "", "<=": "at most ", ">=": "at least "}[self.relation]
-        text = f"{relation}{in_short(self.predicted)}, tolerance {in_short(self.tolerance)}"
+        text = f"{bound_in_short(self.relation, self.predicted)}, tolerance {in_short(self.tolerance)}"
         return text + self._count(self.predicted, "within it", True)
 
     @property
@@ -229,7 +228,17 @@ def in_short(numbers):
     """Up to four numbers, or how many there are and their range."""
     if len(numbers) <= 4:
         return ", ".join(f"{x:.4g}" for x in numbers)
-    return f"{len(numbers)} values from {min(numbers):.3g} to {max(numbers):.3g}"
+    return f"{len(numbers)} numbers from {min(numbers):.3g} to {max(numbers):.3g}"
+
+
+def bound_in_short(relation, numbers):
+    """Predictions as `in_short` has them, with what they bound."""
+    if relation == "==":
+        return in_short(numbers)
+    words, kind = {"<=": ("at most", "upper"), ">=": ("at least", "lower")}[relation]
+    if len(numbers) <= 4:
+        return f"{words} {in_short(numbers)}"
+    return in_short(numbers).replace("numbers", f"{kind} bounds")
 
 
 def badge(verdict):

@@ -61,8 +61,8 @@ def tables():
         ``pooled``: moments of the number of competitors pooled with a signal, for each n along k;
         ``outer_products``: log probability that outer products do not retrieve a key, by n and
         ``d^2/(n log n)``; ``certified``: counts of proved verdicts; ``certified_shift``: how far their
-        transitions are from the kinematic ones, in ``d^2/n``, for k = 1; ``memories``: the ratio at which
-        half of the instances are retrieved, along the digits of n.
+        transitions are from the kinematic ones, in ``d^2/n`` for k = 1, and the largest share of it for any
+        tail; ``memories``: the ratio at which half of the instances are retrieved, along the digits of n.
     """
     certified = _certified()
     top1 = [row for row in certified if row["r"] == 0]
@@ -74,6 +74,7 @@ def tables():
             "sizes": [row["n"] for row in top1],
             "shift": [row["shift"] for row in top1],
             "error": [row["shift_error"] for row in top1],
+            "largest_share": _digits(max(-row["shift"] / (row["half"] ** 2 / row["n"]) for row in certified)),
         },
         "memories": _memories(),
     }

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import asdict, fields
 
-from assocmem.claims import Check, badge, in_short, statements
+from assocmem.claims import Check, badge, bound_in_short, in_short, statements
 from assocmem.markdown import list_table
 
 SECTIONS = {
@@ -25,7 +25,6 @@ _VERBS = {
     "does not hold": ("does not", "do not"),
     "not yet": ("is not decided yet", "are not decided yet"),
 }
-_BOUND = {"==": "", "<=": "at most ", ">=": "at least "}
 
 
 def anchors(section, checks):
@@ -202,7 +201,7 @@ def _overview(entries, titles):
                 entry["title"],
                 badge(entry["verdict"]),
                 in_short(worst["measured"]) if worst else "",
-                _BOUND[worst["relation"]] + in_short(worst["predicted"]) if worst else "",
+                bound_in_short(worst["relation"], worst["predicted"]) if worst else "",
                 f"[{titles[worst['section']]}](#{worst['anchor']})" if worst else SECTIONS[entry["section"]],
             )
         )

@@ -245,14 +245,46 @@ def test_an_address_that_makes_no_sense_is_ignored(explorer, settings):
     assert page.input_value("#set-n") == "100"
 
 
+def test_an_address_that_is_out_of_range_is_refused_in_words(explorer):
+    page = explorer("capacity", n=2, d=24)
+    assert page.input_value("#set-n") == "100"
+    assert "from 20 to" in page.inner_text("#set-n-note")
+
+
+def test_a_new_address_on_the_same_page_counts(explorer):
+    page = explorer("capacity", n=200, d=33)
+    page.evaluate("location.hash = '#n=500&d=60'")
+    page.wait_for_function("() => document.querySelector('.am-answer').textContent.includes('500')")
+    assert page.input_value("#set-d") == "60"
+    before = page.inner_text("#capacity-explorer .am-answer")
+    page.evaluate("location.hash = '#how-exact-it-is'")
+    page.wait_for_function("() => location.hash === '#how-exact-it-is'")
+    assert page.inner_text("#capacity-explorer .am-answer") == before
+
+
+def test_ranges_of_probabilities_are_said_as_one_would(explorer):
+    page = explorer("capacity")
+    pairs = [[0.2, 0.5], [0.2, 0.2], [1e-9, 0.3], [0.9, 0.99999], [0.9999, 0.99999], [0, 1e-9], [0, 1]]
+    words = page.evaluate("pairs => pairs.map(([p, q]) => assocmem.widgets.between(p, q))", pairs)
+    assert words == [
+        "20% to 50%",
+        "20%",
+        "at most 30%",
+        "at least 90%",
+        "more than 99.9%",
+        "less than 0.1%",
+        "anything",
+    ]
+
+
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_extreme_settings_have_an_answer(explorer, name):
     corners = {
         "capacity": [
-            {"n": 3, "d": 2},
+            {"n": 20, "d": 2},
             {"n": 10**12, "d": 10**7},
             {"n": 10**12, "d": 2, "r": 1.0},
-            {"n": 3, "d": 9, "r": 1},
+            {"n": 20, "d": 29, "r": 1},
         ],
         "phase": [
             {"r": 0.002, "load": 0.005},

@@ -27,6 +27,17 @@
     return ys[i - 1] + Math.min(1, Math.max(0, t)) * (ys[i] - ys[i - 1]);
   }
 
+  // A row of the table as it is interpolated along k: what the mean lacks, variance over mean, skewness.
+  function prepared(row) {
+    if (!row.prepared) {
+      const m = row.n - 1, places = row.k.map((j) => Math.log(j) / Math.log(m));
+      const lack = row.mean.map((mean, i) => row.k[i] * (1 - mean * theory.criticalLoad(row.k[i] / m)));
+      const skew = row.third.map((third, i) => third / row.variance[i] ** 1.5);
+      row.prepared = { places, columns: [lack, row.variance.map((v, i) => v / row.mean[i]), skew] };
+    }
+    return row.prepared;
+  }
+
   // Mean, variance and third moment of the number M of competitors that are pooled with a signal.
   // For k > 1 relative to the limit 1 / alpha_c(k / (n - 1)), along k on a logarithmic scale from 1 to n - 1.
   function pooled(n, k) {
@@ -38,11 +49,8 @@
     if (k === 1) return ["mean", "variance", "third"].map((name) => lagrange(logs, rows.map((row) => row[name][0]), Math.log(n), 6));
     const place = Math.log(k) / Math.log(n - 1);
     const at = (row) => {
-      const m = row.n - 1, places = row.k.map((j) => Math.log(j) / Math.log(m));
-      const limit = row.k.map((j) => 1 / theory.criticalLoad(j / m));
-      const lack = row.mean.map((mean, i) => row.k[i] * (1 - mean / limit[i]));
-      const skew = row.third.map((third, i) => third / row.variance[i] ** 1.5);
-      return [lack, row.variance.map((v, i) => v / row.mean[i]), skew].map((values) => linear(places, values, place));
+      const { places, columns } = prepared(row);
+      return columns.map((values) => linear(places, values, place));
     };
     let i = rows.findIndex((row) => row.n >= n);
     i = Math.min(Math.max(i, 1), rows.length - 1);
@@ -75,8 +83,8 @@
 
   // How far below the kinematic value half of the certified instances are solvable, in d^2/n, from and to.
   function shifts(n, k) {
-    const { sizes, shift, error } = tables.certified_shift, lowest = Math.min(...shift);
-    if (k > 1 || n < sizes[0] || n > sizes[sizes.length - 1]) return [lowest, 0];
+    const { sizes, shift, error, largest_share } = tables.certified_shift;
+    if (k > 1 || n < sizes[0] || n > sizes[sizes.length - 1]) return [-largest_share * pooled(n, k)[0], 0];
     const logs = sizes.map(Math.log), middle = linear(logs, shift, Math.log(n)), spread = 2 * linear(logs, error, Math.log(n));
     return [middle - spread, middle + spread];
   }
@@ -97,17 +105,17 @@
   // The number of pairs at which half of the instances in dimension d are solvable (k = 1 or a fraction r).
   function pairsThatFit(d, tail) {
     const surplus = (logN) => {
-      const n = Math.max(3, Math.round(Math.exp(logN))), k = tail(n);
+      const n = Math.max(20, Math.round(Math.exp(logN))), k = tail(n);
       return d * d - n * (pooled(n, k)[0] + shifts(n, k).reduce((a, b) => a + b) / 2);
     };
-    let low = Math.log(3), high = Math.log(1e12);
+    let low = Math.log(20), high = Math.log(1e12);
     if (surplus(low) < 0 || surplus(high) > 0) return NaN;
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < 50; i++) {
       const middle = 0.5 * (low + high);
       if (surplus(middle) > 0) low = middle;
       else high = middle;
     }
-    return Math.exp(low);
+    return Math.floor(Math.exp(low) * (1 + 1e-9));
   }
 
   scope.capacity = { pooled, retrieval, outerFailure, outerHalf, shifts, capacity, pairsThatFit };
@@ -116,10 +124,10 @@
 
   const host = typeof document === "undefined" ? null : document.getElementById("capacity-explorer");
   if (!host) return;
-  const { element, say, percent, curve } = scope.widgets;
+  const { element, say, whole, percent, between, curve } = scope.widgets;
 
   const controls = scope.widgets.settings(host, {
-    n: { label: "pairs n", value: 100, low: 3, high: 1e12, log: true, integer: true },
+    n: { label: "pairs n", value: 100, low: 20, high: 1e12, log: true, integer: true },
     d: { label: "dimension d", value: 24, low: 2, high: 1e7, log: true, integer: true },
     r: { label: "tail fraction r (0: first place)", value: 0, low: 0, high: 1 },
   }, scope.widgets.soon(update));
@@ -140,10 +148,10 @@
   function update() {
     const { n, d, r } = controls.values, k = tailOf(r)(n), top1 = k === 1;
     const found = scope.capacity.capacity(n, d, k);
-    const [low, high] = found.chances, word = top1 ? "first" : `above the average of its ${say(k, 6)} best competitors`;
-    const sure = low > 0.99 ? "almost surely can" : high < 0.01 ? "almost surely cannot" : `can with a probability ${say(100 * low, 2) === say(100 * high, 2) ? `of ${percent(high)}` : `between ${percent(low)} and ${percent(high)}`}`;
-    answer.textContent = `A ${say(d, 8)} × ${say(d, 8)} matrix ${sure} put each of ${say(n, 13)} targets ${word}. ` +
-      `Half of all instances would need d ≈ ${say(found.halves[0])}${say(found.halves[0]) === say(found.halves[1]) ? "" : ` to ${say(found.halves[1])}`}.`;
+    const [low, high] = found.chances, word = top1 ? "first" : `above the average of its ${whole(k)} best competitors`;
+    const sure = low > 0.99 ? "almost certainly can" : high < 0.01 ? "almost certainly cannot" : `can, with a probability of ${between(low, high)},`;
+    answer.textContent = `A ${whole(d)} × ${whole(d)} matrix ${sure} put each of ${whole(n)} targets ${word}. ` +
+      `Half of all instances would need d ≈ ${say(found.halves[0])}${say(found.halves[0]) === say(found.halves[1]) ? "" : ` to ${say(found.halves[1])}`}.` + (d < 10 && d < n ? " (In so few dimensions all this is a guess.)" : "");
     host.dataset.verdict = low > 0.99 ? "yes" : high < 0.01 ? "no" : "open";
 
     // the chart: a stretch of dimensions that has all transitions and the one asked for
@@ -171,11 +179,11 @@
 
     const rows = [
       ["load n/d²", say(found.load, 6), found.load],
-      ["competitors to beat on average, k", say(k, 13), k],
+      ["competitors to beat on average, k", whole(k), k],
     ];
     if (top1) {
       rows.push(["d² / (n log n)", say(found.ratio, 6), found.ratio]);
-      rows.push(["Theorem 1, for n → ∞", found.ratio > 2 ? `above 2: some memory works${found.ratio > 8 ? "; above 8: outer products do" : ""}, once n is large enough` : "below 2: no memory works, once n is large enough", found.ratio > 2 ? "above" : "below"]);
+      rows.push(["Theorem 1, for n → ∞", found.ratio > 2 ? `above 2: some memory works${found.ratio > 8 ? "; above 8: outer products do" : ""}` : low > 0.01 ? "below 2: no memory works once n is large enough, which it is not yet here" : "below 2: no memory works", found.ratio > 2 ? "above" : "below"]);
       rows.push(["Conjecture 1: d from n (2 log n − 3 log log n)", say(found.conjecture, 6), found.conjecture]);
     } else {
       rows.push(["critical load α_c(k/(n−1))", say(found.critical, 6), found.critical]);
@@ -184,7 +192,7 @@
     rows.push(["Dimension for half of the instances, independent score directions", say(found.half, 6), found.half]);
     rows.push(["Dimension for half of the instances, with the measured shift", `${say(found.halves[0], 5)} to ${say(found.halves[1], 5)}`, found.halves[0]]);
     rows.push(["Probability at d, independent score directions", percent(found.kinematic), found.kinematic]);
-    rows.push(["Probability at d, with the measured shift", `${percent(low)} to ${percent(high)}`, low]);
+    rows.push(["Probability at d, with the measured shift", between(low, high), low]);
     if (counts) {
       const i = counts.d.indexOf(d), words = counts.n === n && i >= 0 ? `${counts.yes[i]} of ${counts.decided[i]} instances retrievable, each proved` : `nearest: n = ${counts.n}, half at d = ${say(counts.half, 4)} ± ${say(counts.error, 2)}`;
       rows.push([`Certified instances${top1 ? "" : ` (r = ${r})`}`, words, counts.n === n && i >= 0 ? counts.yes[i] : counts.half]);
@@ -195,7 +203,7 @@
       for (const [name, needed] of needs) if (Number.isFinite(needed)) rows.push([`Dimension for half of the instances, ${name}`, say(needed, 4), needed]);
     }
     const fit = scope.capacity.pairsThatFit(d, tailOf(r));
-    if (Number.isFinite(fit)) rows.push([`Pairs that fit into d = ${say(d, 8)} half of the time`, `about ${say(fit, 3)}`, fit]);
+    if (Number.isFinite(fit)) rows.push([`Pairs that fit into d = ${whole(d)} half of the time`, `about ${fit < 1e6 ? whole(fit) : say(fit, 3)}`, fit]);
     table(rows);
   }
 

@@ -5,7 +5,7 @@
   const { theory, widgets } = scope;
   const host = document.getElementById("phase-explorer");
   if (!host) return;
-  const { element, say, percent, curve } = widgets;
+  const { element, say, percent, apart, curve } = widgets;
   const FRACTION = [0.002, 0.998], TOP = 2.2;
 
   const charts = element("div", { class: "am-charts" });
@@ -19,8 +19,8 @@
   host.append(answer, charts);
   charts.append(wide);
   const map = widgets.chart(wide, { id: "phase-map", title: "Pick a point", xLabel: "tail fraction r", yLabel: "load n/d²", height: 340 });
-  const scores = widgets.chart(charts, { id: "phase-scores", title: "Scores of one key, over ν", xLabel: "score / ν", yLabel: "density" });
-  const margins = widgets.chart(charts, { id: "phase-margins", title: "Margins of all keys, over ν", xLabel: "margin / ν", yLabel: "density" });
+  const scores = widgets.chart(charts, { id: "phase-scores", title: "Scores of one key, over ν", xLabel: "score / ν", yLabel: "density; stem: share" });
+  const margins = widgets.chart(charts, { id: "phase-margins", title: "Margins of all keys, over ν", xLabel: "margin / ν", yLabel: "density; stem: share" });
   const ranks = widgets.chart(charts, { id: "phase-percentiles", title: "Share of competitors below the signal", xLabel: "percentile w", yLabel: "share of keys up to w" });
   const table = widgets.readings(host, "At this point");
 
@@ -77,7 +77,7 @@
 
   function showBelow(r, load, critical, kappa, laws) {
     const { rho, edge } = laws, delta = rho - kappa;
-    answer.textContent = `Below the critical load ${say(critical)}: the loss vanishes with the ridge. Every key beats the average of its top ${percent(r)} of competitors, ` +
+    answer.textContent = `Below the critical load ${apart(critical, load)[0]}: the loss vanishes with the ridge. Every key beats the average of its top ${percent(r)} of competitors, ` +
       `and ${percent(edge)} of the keys do so by exactly the same margin, ${say(delta)} ν.`;
     const top = Math.max(0.45, 1.15 * edge);
     scores.draw({
@@ -105,16 +105,17 @@
       ["share of keys exactly at the edge, Φ(ρ_α)", percent(edge), edge],
       ["smallest margin, ρ_α − κ_r (over ν)", say(delta, 6), delta],
       ["lowest percentile", say(edge, 6), edge],
-      ["norm scale ν as the ridge λ vanishes", `∞, like log(1/λ) / ${say(delta)}`, Infinity],
+      ["norm scale ν as the ridge λ vanishes", `∞, like log(1/λ) / (${say(delta, 3)})`, Infinity],
       ["loss", "0", 0],
     ]);
   }
 
   function showAbove(r, load, critical, kappa, laws) {
     const { nu, chi, c, loss } = laws, lost = laws.margin.cdf(0), middle = laws.percentile.quantile(0.5);
-    answer.textContent = `Above the critical load ${say(critical)}: without any ridge the norm stays at ν = ${say(nu)} and the loss at ${say(loss)}. ` +
+    answer.textContent = `Above the critical load ${apart(critical, load)[0]}: without any ridge the norm stays at ν = ${say(nu)} and the loss at ${say(loss)}. ` +
       `${percent(lost)} of the keys do not beat the average of their top ${percent(r)} of competitors.`;
-    const signal = curve((x) => nu * laws.signal.pdf(nu * x), -4, 5, 400), margin = curve((x) => nu * laws.margin.pdf(nu * x), -4, 4, 400);
+    const signal = curve((x) => nu * laws.signal.pdf(nu * x), -4, 5, 400), ends = [0.0005, 0.9995].map((p) => laws.margin.quantile(p) / nu);
+    const window = [Math.min(-4, ends[0]), Math.max(4, ends[1])], margin = curve((x) => nu * laws.margin.pdf(nu * x), ...window, 400);
     const top = (points) => Math.max(0.45, 1.1 * Math.max(...points.map((p) => p[1])));
     scores.draw({
       x: [-4, 5], y: [0, top(signal)],
@@ -122,7 +123,7 @@
       text: `Competitors are standard normal; half of the signals lie below ${say(laws.signal.quantile(0.5) / nu)}.`,
     });
     margins.draw({
-      x: [-4, 4], y: [0, top(margin)],
+      x: window, y: [0, top(margin)],
       marks: [{ down: 0, class: "am-tail-average am-dashed", name: "zero" }, { line: margin, class: "am-signal", name: "margins" }],
       text: `${percent(lost)} of the margins are negative.`,
     });

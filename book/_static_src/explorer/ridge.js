@@ -5,7 +5,7 @@
   const { theory, widgets } = scope;
   const host = document.getElementById("ridge-explorer");
   if (!host) return;
-  const { element, say, percent, curve } = widgets;
+  const { element, say, percent, apart, curve } = widgets;
   const RIDGES = [1e-12, 10], POINTS = 53;
 
   const controls = widgets.settings(host, {
@@ -19,7 +19,7 @@
   host.append(answer, charts);
   const norms = widgets.chart(charts, { id: "ridge-norm", title: "Norm scale", xLabel: "ridge λ", yLabel: "ν", xLog: true });
   const losses = widgets.chart(charts, { id: "ridge-loss", title: "Loss", xLabel: "ridge λ", yLabel: "mean loss", xLog: true, yLog: true });
-  const scores = widgets.chart(charts, { id: "ridge-scores", title: "Scores of one key, over ν", xLabel: "score / ν", yLabel: "density" });
+  const scores = widgets.chart(charts, { id: "ridge-scores", title: "Scores of one key, over ν", xLabel: "score / ν", yLabel: "density; stem: share" });
   const ranks = widgets.chart(charts, { id: "ridge-percentiles", title: "Share of competitors below the signal", xLabel: "percentile w", yLabel: "share of keys up to w" });
   const table = widgets.readings(host, "At this ridge, and in the limit");
 
@@ -66,20 +66,21 @@
       text: below ? "Towards small ridges the norm grows like the logarithm of one over the ridge." : limit ? `Towards small ridges the norm tends to ${say(limit.nu)}.` : "",
     });
     const lowest = Math.min(loss, ...points.map((p) => p.loss)), highest = Math.max(loss, ...points.map((p) => p.loss));
-    const room = (value) => 10 ** Math.floor(Math.log10(value));
+    const decade = (value, round) => 10 ** round(Math.log10(value));
     losses.draw({
-      x: span, y: [room(0.9 * lowest), 10 * room(highest)],
+      x: span, y: [decade(0.5 * lowest, Math.floor), decade(2 * highest, Math.ceil)],
       marks: [...(below || !limit ? [] : [{ across: limit.loss, class: "am-limit am-dashed", name: "limit" }]),
         { line: points.map((p) => [p.ridge, p.loss]), class: "am-tail-average", name: "along the ridge" }, { dots: [[ridge, loss]], class: "am-here", big: true, name: "here" }],
-      text: below ? "Towards small ridges the loss vanishes in proportion." : limit ? `Towards small ridges the loss tends to ${say(limit.loss)}.` : "",
+      text: below ? "Towards small ridges the loss vanishes almost in proportion." : limit ? `Towards small ridges the loss tends to ${say(limit.loss)}.` : "",
     });
 
     const left = -4, right = limit && below ? Math.max(5, limit.rho + 2) : 5;
     const signal = curve((x) => nu * here.signal.pdf(nu * x), left, right, 600);
-    const top = Math.min(3, Math.max(0.5, 1.08 * Math.max(...signal.map((p) => p[1]))));
+    const after = limit && !below ? curve((x) => limit.nu * limit.signal.pdf(limit.nu * x), left, right, 600) : [];
+    const top = Math.min(3, Math.max(0.5, 1.08 * Math.max(...[...signal, ...after].map((p) => p[1]))));
     const goal = !limit ? [] : below
       ? [{ line: curve(limit.signal.pdf, limit.rho + 1e-9, right), class: "am-limit am-dashed", name: "limit of the signals" }, { stem: [limit.rho, Math.min(limit.edge, top)], class: "am-limit" }]
-      : [{ line: curve((x) => limit.nu * limit.signal.pdf(limit.nu * x), left, right, 400), class: "am-limit am-dashed", name: "limit of the signals" }];
+      : [{ line: after, class: "am-limit am-dashed", name: "limit of the signals" }];
     scores.draw({
       x: [left, right], y: [0, top],
       marks: [{ line: curve(theory.density, left, right), class: "am-competitor", name: "competitors" }, ...goal, { line: signal, class: "am-signal", name: "signals" }],
@@ -97,9 +98,9 @@
     answer.textContent = limit === null
       ? "Exactly at the critical load the norm diverges and the loss vanishes, slower than on either side: move a little."
       : below
-        ? `Load ${say(load)} is below the critical ${say(critical)}: as the ridge goes to zero the loss vanishes, the norm grows without bound, and the signals over ν pile up at ${say(limit.rho)}. ` +
+        ? `Load ${apart(load, critical)[0]} is below the critical ${apart(load, critical)[1]}: as the ridge goes to zero the loss vanishes, the norm grows without bound, and the signals over ν pile up at ${say(limit.rho)}. ` +
           `At λ = ${say(ridge)} the loss is ${say(loss)}, and ${percent(lost)} of the keys still fail.`
-        : `Load ${say(load)} is above the critical ${say(critical)}: the norm tends to ${say(limit.nu)} and the loss to ${say(limit.loss)}. ` +
+        : `Load ${apart(load, critical)[0]} is above the critical ${apart(load, critical)[1]}: the norm tends to ${say(limit.nu)} and the loss to ${say(limit.loss)}. ` +
           `At λ = ${say(ridge)} they are ${say(nu)} and ${say(loss)}, and ${percent(lost)} of the keys fail.`;
     const both = (x, end) => `${say(x, 6)}${limit ? ` → ${end}` : ""}`;
     const far = limit && !below;
@@ -109,7 +110,7 @@
       ["susceptibility χ", both(chi, far ? say(limit.chi, 6) : "∞"), chi],
       ["tail average of the competitors, c / ν", both(c / nu, far ? say(limit.c / limit.nu, 6) : say(theory.tailMean(r), 6)), c / nu],
       ["loss", both(loss, far ? say(limit.loss, 6) : "0"), loss],
-      ["share of keys with a negative margin", `${percent(lost)}${limit ? ` → ${percent(far ? limit.margin.cdf(0) : 0)}` : ""}`, lost],
+      ["share of keys with a negative margin", `${percent(lost)}${limit ? ` → ${far ? percent(limit.margin.cdf(0)) : "0"}` : ""}`, lost],
       ["median percentile", both(middle, limit ? say(limit.percentile.quantile(0.5), 6) : ""), middle],
       ["error of the two equations", say(here.residual, 2), here.residual],
     ]);

@@ -28,9 +28,27 @@
   }
 
   // Words with subscripts: α_c becomes α with a small c.
-  const rich = (words) => words.split(/_(\w)/).map((part, i) => (i % 2 ? element("sub", {}, part) : part));
+  const rich = (words) => words.split(/_([\p{L}\d])/u).map((part, i) => (i % 2 ? element("sub", {}, part) : part));
 
-  const percent = (p) => (p > 0.9995 && p < 1 ? "more than 99.9%" : p > 0 && p < 0.0005 ? "less than 0.1%" : `${say(100 * p, 3)}%`);
+  // An integer, all of it.
+  const whole = (n) => (Math.abs(n) >= 1e4 ? String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f") : String(n));
+
+  const percent = (p) => (p > 0.9995 ? "more than 99.9%" : p < 0.0005 ? "less than 0.1%" : `${say(100 * p, 3)}%`);
+
+  // Two probabilities in ascending order, as one range.
+  function between(p, q) {
+    if (percent(p) === percent(q)) return percent(p);
+    if (p < 0.0005 && q > 0.9995) return "anything";
+    if (p < 0.0005) return `at most ${percent(q)}`;
+    return q > 0.9995 ? `at least ${percent(p)}` : `${percent(p)} to ${percent(q)}`;
+  }
+
+  // Two numbers that differ, in as many digits as it takes to see it.
+  function apart(x, y) {
+    let digits = 4;
+    while (digits < 15 && say(x, digits) === say(y, digits)) digits++;
+    return [say(x, digits), say(y, digits)];
+  }
 
   // --- numbers with sliders --------------------------------------------------------------------------------
 
@@ -77,9 +95,15 @@
       number.addEventListener("input", () => (set(name, number.value === "" ? NaN : Number(number.value), number), remember(), changed(values, name)));
       slider.addEventListener("input", () => (set(name, rounded(spec, spec.log ? 10 ** Number(slider.value) : Number(slider.value)), slider), remember(), changed(values, name)));
       form.append(element("div", { class: "am-setting" }, element("label", { for: id }, spec.label), number, slider, trouble));
-      set(name, fits(spec, start) ? start : spec.value);
+      set(name, spec.value);
+      if (asked.has(name)) set(name, start); // or say what is wrong with it
     }
     host.append(form);
+    window.addEventListener("hashchange", () => {
+      const asked = new URLSearchParams(location.hash.slice(1)), known = Object.keys(specs).filter((name) => asked.has(name));
+      for (const name of known) set(name, Number(asked.get(name)));
+      if (known.length) changed(values);
+    });
     return {
       values,
       set(changes) {
@@ -169,14 +193,15 @@
           inner.append(element("svg:line", { class: `${style} am-stem`, x1: X(mark.stem[0]), x2: X(mark.stem[0]), y1: Y(content.y[0]), y2: clampY(mark.stem[1]) }));
           inner.append(element("svg:circle", { class: `${style} am-dot`, cx: X(mark.stem[0]), cy: clampY(mark.stem[1]), r: 4.5 }));
         }
+        const layer = mark.big ? outer : inner; // the point shown is not cut at the edge
         for (const [x, y, low, high] of mark.dots || []) {
           if (low !== undefined) inner.append(element("svg:line", { class: `${style} am-bar`, x1: X(x), x2: X(x), y1: Y(low), y2: Y(high) }));
-          inner.append(element("svg:circle", { class: `${style} am-dot`, cx: X(x), cy: Y(y), r: mark.big ? 6 : 3.5 }));
+          layer.append(element("svg:circle", { class: `${style} am-dot`, cx: X(x), cy: Y(y), r: mark.big ? 6 : 3.5 }));
         }
         if (mark.label) inner.append(element("svg:text", { class: `${style} am-label`, x: X(mark.label[0]), y: Y(mark.label[1]), "text-anchor": mark.anchor || "middle" }, mark.label[2]));
       }
       const clip = element("svg:clipPath", { id: `${id}-clip` }, element("svg:rect", { x: box.left, y: box.top, width: W - box.left - box.right, height: H - box.top - box.bottom }));
-      svg.replaceChildren(clip, outer, inner);
+      svg.replaceChildren(clip, inner, outer);
       legend.replaceChildren(...content.marks.filter((mark) => mark.name).map((mark) => {
         const kind = mark.line || mark.across !== undefined || mark.down !== undefined ? "am-line" : mark.area ? "am-area" : "am-dot";
         const shape = kind === "am-line" ? element("svg:line", { class: `am-mark am-line ${mark.class}`, x1: 1, x2: 23, y1: 6, y2: 6 })
@@ -212,5 +237,5 @@
     };
   }
 
-  scope.widgets = { element, say, percent, settings, readings, chart, curve, soon };
+  scope.widgets = { element, say, whole, percent, between, apart, settings, readings, chart, curve, soon };
 })((globalThis.assocmem = globalThis.assocmem || {}));
