@@ -67,12 +67,12 @@ document.addEventListener("DOMContentLoaded", () => {
   form.setAttribute("aria-label", "Filter of the ledger");
 
   // What is asked for: words, and a word with its number as one, so that "lemma 1" is not Lemma 10.
-  const asked = (text) => (plain(text).match(/[a-z]+ \d+(?= |$)|\S+/g) || []).map((part) => (/^[a-z]+ \d+$/.test(part)
+  const query = (text) => (plain(text).match(/[a-z]+ \d+(?= |$)|\S+/g) || []).map((part) => (/^[a-z]+ \d+$/.test(part)
     ? (words) => new RegExp(`\\b${part}(?!\\d)`).test(words) : (words) => words.includes(part)));
 
   const apply = () => {
     const verdicts = chosen();
-    const wanted = asked(words.value);
+    const wanted = query(words.value);
     let shown = 0;
     for (const item of items) {
       item.shown = (!verdicts.length || verdicts.includes(item.verdict))
