@@ -9,6 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 
+from assocmem import plotting
 from assocmem.overview import PLACES
 from assocmem.plotting import INK, MARKERS, PALETTE, Table, proportion_interval, series
 from assocmem.sections import project_root
@@ -136,6 +137,19 @@ def test_the_style_sheet_turns_figures_as_simulated():
     sheet = (project_root() / "book" / "_static_src" / "custom.css").read_text(encoding="utf-8")
     assert "filter: invert(1) hue-rotate(180deg);" in sheet
     assert "mix-blend-mode: screen;" in sheet
+
+
+def test_explorers_have_the_colours_of_the_figures():
+    sheet = (project_root() / "book/_static_src/explorer/explorer.css").read_text(encoding="utf-8")
+    light = sheet[: sheet.index("[data-theme")]
+    for name in re.findall(r"--am-(\w+):", light):
+        assert f"--am-{name}: {getattr(plotting, name.upper())};" in light
+    roles = sheet[sheet.index("/* Roles") : sheet.index(".am-legend")]
+    assert roles.count("\n.am-") == 9
+    for role in re.findall(r"^\.am-([\w-]+)[ ,]", roles, re.MULTILINE):
+        (colour,) = re.findall(rf"\.am-{role}\b[^{{}}]*\{{ --am-colour: var\(--am-(\w+)\)", roles)
+        name = "AT" if role == "critical" else role.replace("-", "_").upper()
+        assert getattr(plotting, name) == getattr(plotting, colour.upper()), role
 
 
 def test_series_differ_in_colour_and_marker():

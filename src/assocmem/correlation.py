@@ -130,7 +130,7 @@ def query_failure(n, d, *, seed=0, log2_points=12, replicates=4):
     return _query_failure(n, d, seed, log2_points, replicates)
 
 
-def query_failure_at_ratio(n, ratio):
+def query_failure_at_ratio(n, ratio, *, seed=0, log2_points=11):
     """As `query_failure` at ``d^2 = ratio n log n``, a dimension that need not be an integer.
 
     Parameters
@@ -139,6 +139,8 @@ def query_failure_at_ratio(n, ratio):
         At least 3.
     ratio : float
         Positive, and so large that d is above 1.
+    seed, log2_points : int
+        As in `query_failure`.
 
     Returns
     -------
@@ -147,7 +149,7 @@ def query_failure_at_ratio(n, ratio):
     require_integer("n", n, 3)
     lowest = 1 / (n * math.log(n))
     require(lowest < ratio < math.inf, "ratio", ratio, f"a finite number > {lowest:.3g}, where d = 1")
-    return _query_failure(n, math.sqrt(ratio * n * math.log(n)), 0, 11, 4)
+    return _query_failure(n, math.sqrt(ratio * n * math.log(n)), seed, log2_points, 4)
 
 
 def _query_failure(n, d, seed, log2_points, replicates):
@@ -352,8 +354,7 @@ def exact_half_success_ratio(n, *, seed=0, log2_points=11):
     require_integer("n", n, 3)
 
     def surplus(ratio):
-        d = math.sqrt(ratio * n * math.log(n))
-        failures = n * _query_failure(n, d, seed, log2_points, 4).value
+        failures = n * query_failure_at_ratio(n, ratio, seed=seed, log2_points=log2_points).value
         return math.log(max(failures, 1e-300)) - math.log(math.log(2))
 
     return optimize.toms748(surplus, 3.0, 30.0, xtol=1e-3)

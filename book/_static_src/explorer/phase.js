@@ -49,7 +49,7 @@
 
   function update() {
     const { r, load, beta } = controls.values;
-    const critical = theory.criticalLoad(r), kappa = theory.tailMean(r);
+    const critical = theory.criticalLoad(r);
     const below = load < critical, at = Math.abs(load / critical - 1) < 1e-9;
     const laws = below ? theory.satLaws(load, r) : at ? null : theory.solveScalar(load, r, beta, 0);
     host.dataset.phase = at ? "critical" : below ? "below" : "above";
@@ -70,13 +70,13 @@
       answer.textContent = "Exactly at the critical load the norm diverges and the loss vanishes, slower than on either side: move a little.";
       return;
     }
-    below ? showBelow(r, load, critical, kappa, laws) : showAbove(r, load, critical, kappa, laws);
+    below ? showBelow(r, load, critical, laws) : showAbove(r, load, critical, laws);
   }
 
   const rival = (low, high) => ({ line: curve(theory.density, low, high), class: "am-competitor", name: "competitors" });
 
-  function showBelow(r, load, critical, kappa, laws) {
-    const { rho, edge } = laws, delta = rho - kappa;
+  function showBelow(r, load, critical, laws) {
+    const { rho, kappa, edge } = laws, delta = rho - kappa;
     answer.textContent = `Below the critical load ${apart(critical, load)[0]}: the loss vanishes with the ridge. Every key beats the average of its top ${percent(r)} of competitors, ` +
       `and ${percent(edge)} of the keys do so by exactly the same margin, ${say(delta)} ν.`;
     const top = Math.max(0.45, 1.15 * edge);
@@ -110,7 +110,7 @@
     ]);
   }
 
-  function showAbove(r, load, critical, kappa, laws) {
+  function showAbove(r, load, critical, laws) {
     const { nu, chi, c, loss } = laws, lost = laws.margin.cdf(0), middle = laws.percentile.quantile(0.5);
     answer.textContent = `Above the critical load ${apart(critical, load)[0]}: without any ridge the norm stays at ν = ${say(nu)} and the loss at ${say(loss)}. ` +
       `${percent(lost)} of the keys do not beat the average of their top ${percent(r)} of competitors.`;
