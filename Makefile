@@ -14,6 +14,7 @@ pdf: $(READY)             ## the book as a PDF (needs LaTeX: book/how_to.md)
 test: $(READY)            ## ruff and pytest
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/lint-imports --no-logo > /dev/null || $(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m pytest -m "not site and not cuda"
 
 check: $(READY)           ## look at the built book with a browser
@@ -44,7 +45,7 @@ bench: $(READY)           ## measure fits and verdicts against their peers (an h
 	@$(BIN)/python benchmarks/page.py
 
 overview: $(READY)        ## redraw the figures of the opening page and the README, and the one for shared links
-	@$(BIN)/python -m assocmem.overview book
+	@$(BIN)/python -m assocmem.book.overview book
 
 lock: $(READY)            ## write constraints.txt from what is installed
 	@$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt

@@ -22,10 +22,11 @@ from peers import TAIL
 from scipy.optimize import minimize
 from torch.nn import functional
 
-from assocmem.fit import fit
-from assocmem.kernels import hessian_pass, loss_pass
-from assocmem.losses import CrossEntropy
-from assocmem.model import gaussian_pairs, pairs_at_load, tail_count
+from assocmem.pairs.data import gaussian_pairs
+from assocmem.pairs.sizes import pairs_at_load, tail_count
+from assocmem.training.fit import fit
+from assocmem.training.losses import CrossEntropy
+from assocmem.training.passes import hessian_pass, loss_pass
 
 ACCURACY = 1e-6
 RIDGE = 1e-7

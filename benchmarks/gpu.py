@@ -21,12 +21,12 @@ from machine import RESULTS
 from passes import problem
 from peers import LOSSES, PEERS, _differentiated, _labels
 
-from assocmem.feasibility import decide_top1, verify
-from assocmem.fit import fit
-from assocmem.kernels import hessian_pass, loss_pass, without_stored_scores
-from assocmem.limits import processor
-from assocmem.model import Pairs, best_device, gaussian_pairs
-from assocmem.precision import EXACT, PRECISIONS, Products
+from assocmem.deciding.feasibility import decide_top1, verify
+from assocmem.machine import processor
+from assocmem.pairs.data import Pairs, best_device, gaussian_pairs
+from assocmem.training.fit import fit
+from assocmem.training.passes import hessian_pass, loss_pass, without_stored_scores
+from assocmem.training.precision import EXACT, PRECISIONS, Products
 
 COLUMNS = ["card", "torch", "part", "loss", "what", "precision", "d", "n"]
 COLUMNS += ["seconds", "tflops", "share", "gib", "error", "note"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import torch
 
-from assocmem.limits import processor
+from assocmem.machine import processor
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("numpy", "scipy", "numba", "torch", "pytorch-minimize")

@@ -19,9 +19,9 @@ import torch
 from machine import machine, write_results
 from peers import LOSSES, PEERS
 
-from assocmem.correlation import correlation_memory
-from assocmem.kernels import loss_pass
-from assocmem.model import gaussian_pairs
+from assocmem.memories.outer_products import correlation_memory
+from assocmem.pairs.data import gaussian_pairs
+from assocmem.training.passes import loss_pass
 
 SIZES = [(2800, 100), (11_200, 200)]
 SLOW = {"autograd, full scores, thresholds by bisection": 100}  # largest dimension; minutes beyond it

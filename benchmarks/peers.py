@@ -8,9 +8,10 @@ import torch
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from assocmem.kernels import joint_pass, loss_pass
-from assocmem.losses import CrossEntropy, TailAverage
-from assocmem.model import block_columns, column_slices, tail_count
+from assocmem.pairs.scores import block_columns
+from assocmem.pairs.sizes import column_slices, tail_count
+from assocmem.training.losses import CrossEntropy, TailAverage
+from assocmem.training.passes import joint_pass, loss_pass
 
 TAIL = TailAverage(r=0.15, beta=30.0)
 LOSSES = {"cross-entropy": CrossEntropy(), "tail average": TAIL}

@@ -13,11 +13,12 @@ import assocmem  # noqa: F401  before torch, whose threads it tells how to wait 
 import torch
 from machine import machine, write_results
 
-from assocmem.fit import fit
-from assocmem.kernels import loss_pass
-from assocmem.losses import CrossEntropy, TailAverage
-from assocmem.model import Pairs, best_device, gaussian_pairs, pairs_at_load
-from assocmem.precision import EXACT, PRECISIONS
+from assocmem.pairs.data import Pairs, best_device, gaussian_pairs
+from assocmem.pairs.sizes import pairs_at_load
+from assocmem.training.fit import fit
+from assocmem.training.losses import CrossEntropy, TailAverage
+from assocmem.training.passes import loss_pass
+from assocmem.training.precision import EXACT, PRECISIONS
 
 TAIL = TailAverage(r=0.15, beta=30.0)
 CASES = [  # loss, load, dimension, ridge

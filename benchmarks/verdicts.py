@@ -24,10 +24,11 @@ import torch
 from machine import machine, write_results
 from scipy.optimize import linprog
 
-from assocmem.certificates import Certificate
-from assocmem.correlation import correlation_memory
-from assocmem.feasibility import decide_top1, verify
-from assocmem.model import gaussian_pairs, scores
+from assocmem.deciding.certificates import Certificate
+from assocmem.deciding.feasibility import decide_top1, verify
+from assocmem.memories.outer_products import correlation_memory
+from assocmem.pairs.data import gaussian_pairs
+from assocmem.pairs.scores import scores
 
 SIZES = [
     (30, (9, 11)),

@@ -47,11 +47,9 @@ import numpy as np
 import torch
 from scipy import special, stats
 
-from assocmem import correlation as cmm
-from assocmem import model
-from assocmem import plotting as plot
-from assocmem.claims import check
-from assocmem.plotting import (
+from assocmem.book import plotting as plot
+from assocmem.book.claims import check
+from assocmem.book.plotting import (
     ANY_MEMORY,
     INK,
     LIMIT,
@@ -60,12 +58,21 @@ from assocmem.plotting import (
     panels,
     series,
 )
+from assocmem.memories.outer_products import correlation_memory
+from assocmem.pairs.data import derived_seed, gaussian_pairs
+from assocmem.pairs.scores import (
+    retrieval_margins,
+    signal_percentiles,
+    signals_and_rivals,
+)
+from assocmem.pairs.sizes import dimension_at_ratio, pairs_at_load, top1_ratio
 from assocmem.progress import progress
+from assocmem.theory import outer_products as cmm
 
 plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
-from assocmem.model import dimension_at_ratio, pairs_at_load, peak_bytes
+from assocmem.pairs.sizes import dimension_at_ratio, pairs_at_load, peak_bytes
 
 memory = [
     ("n", max(sizes), lambda n: peak_bytes(n, dimension_at_ratio(n, max(ratios)))),
@@ -136,9 +143,7 @@ def first_columns(n, d, size, seed):
 
 
 simulated = first_columns(small_n, small_d, samples, seed)
-exact = cmm.sample_score_column(
-    small_n, small_d, samples, seed=model.derived_seed(seed, 1)
-)
+exact = cmm.sample_score_column(small_n, small_d, samples, seed=derived_seed(seed, 1))
 normal = np.random.default_rng([seed, 2]).standard_normal((samples, small_n))
 gaussian = math.sqrt(small_n) / small_d * normal + (np.arange(small_n) == 0)
 
@@ -234,7 +239,7 @@ check(
 # for a thousand pairs it is still 0.94, so the signal fluctuates with *twice* the variance that the picture gives it.
 
 # %%
-column = cmm.sample_score_column(400, 40, 20000, seed=model.derived_seed(seed, 3))
+column = cmm.sample_score_column(400, 40, 20000, seed=derived_seed(seed, 3))
 squares = np.stack([(column[:, 0] - 1) ** 2, column[:, 1] ** 2])
 Table(
     {
@@ -256,7 +261,7 @@ Table(
 
 # %%
 wide_d, size = 100, 2000
-wide_seed = model.derived_seed(seed, 4)
+wide_seed = derived_seed(seed, 4)
 wide = cmm.sample_score_column(wide_d**2, wide_d, size, seed=wide_seed)[:, :3]
 correlation = np.corrcoef(wide.T)
 noise = 4 * math.sqrt(2 / size)
@@ -288,11 +293,10 @@ check(
 
 # %%
 n = max(sizes)
-d = model.dimension_at_ratio(n, picture_ratio)
-pairs = model.gaussian_pairs(n, d, seed=model.derived_seed(seed, 5), device=device)
+d = dimension_at_ratio(n, picture_ratio)
+pairs = gaussian_pairs(n, d, seed=derived_seed(seed, 5), device=device)
 signal, rival = (
-    t.cpu().numpy()
-    for t in model.signals_and_rivals(pairs, cmm.correlation_memory(pairs))
+    t.cpu().numpy() for t in signals_and_rivals(pairs, correlation_memory(pairs))
 )
 unit = math.sqrt(n / d**2 * math.log(n))
 dip, rise = (1 - signal) / unit, rival / unit
@@ -352,21 +356,19 @@ figure
 # %%
 def failing_keys(n, d, seed):
     """How many keys of one instance the outer products do not retrieve."""
-    pairs = model.gaussian_pairs(n, d, seed=seed, device=device)
-    return int(
-        (model.retrieval_margins(pairs, cmm.correlation_memory(pairs)) <= 0).sum()
-    )
+    pairs = gaussian_pairs(n, d, seed=seed, device=device)
+    return int((retrieval_margins(pairs, correlation_memory(pairs)) <= 0).sum())
 
 
-grid = sorted({(n, model.dimension_at_ratio(n, c)) for n in sizes for c in ratios})
+grid = sorted({(n, dimension_at_ratio(n, c)) for n in sizes for c in ratios})
 repeats = {n: trials * min(10, max(sizes) // n) for n in sizes}
 failed = {point: [] for point in grid}
 runs = [(n, d, t) for n, d in grid for t in range(repeats[n])]
 for n, d, t in progress(runs, "memories"):
-    failed[n, d].append(failing_keys(n, d, model.derived_seed(seed, n, d, t)))
+    failed[n, d].append(failing_keys(n, d, derived_seed(seed, n, d, t)))
 
 # %%
-reached = np.array([model.top1_ratio(n, d) for n, d in grid])
+reached = np.array([top1_ratio(n, d) for n, d in grid])
 number = np.array([len(failed[point]) for point in grid])
 successes = np.array([np.sum(np.equal(failed[point], 0)) for point in grid])
 expected = np.array([n * cmm.query_failure(n, d).value for n, d in grid])
@@ -380,9 +382,9 @@ for n, look in series(sizes):
     plot.proportions(
         ax, reached[here], successes[here], number[here], label=f"$n={n}$", **look
     )
-    dims = sorted({model.dimension_at_ratio(n, c) for c in dense})
+    dims = sorted({dimension_at_ratio(n, c) for c in dense})
     law = [math.exp(-n * cmm.query_failure(n, d, replicates=2).value) for d in dims]
-    ax.plot([model.top1_ratio(n, d) for d in dims], law, color=color)
+    ax.plot([top1_ratio(n, d) for d in dims], law, color=color)
     if n in (sizes[0], sizes[-1]):
         bound = np.exp([min(0.0, cmm.log_pair_bound(math.log(n), c)) for c in dense])
         ax.plot(dense, 1 - bound, ":", color=color)
@@ -451,7 +453,7 @@ Table(
 where = [
     (x, c) for x in (math.log(1e3), math.log(1e6), 100.0, 1e3) for c in (6, 8, 9, 12)
 ]
-real = 1000 * cmm.query_failure(1000, model.dimension_at_ratio(1000, 10)).value
+real = 1000 * cmm.query_failure(1000, dimension_at_ratio(1000, 10)).value
 excess = real / math.exp(cmm.log_pair_bound(math.log(1000), 10))
 check(
     "equation-cmm-eight-heuristic",
@@ -554,11 +556,9 @@ check(
 # %%
 def percentiles(load):
     """Percentiles of all keys of one instance."""
-    n = model.pairs_at_load(load, load_d)
-    pairs = model.gaussian_pairs(
-        n, load_d, seed=model.derived_seed(seed, 6, n), device=device
-    )
-    return model.signal_percentiles(pairs, cmm.correlation_memory(pairs)).cpu().numpy()
+    n = pairs_at_load(load, load_d)
+    pairs = gaussian_pairs(n, load_d, seed=derived_seed(seed, 6, n), device=device)
+    return signal_percentiles(pairs, correlation_memory(pairs)).cpu().numpy()
 
 
 measured = {load: percentiles(load) for load in loads}
@@ -609,7 +609,7 @@ Table(
 # %%
 def with_exact_variances(omega, load):
     """The percentile law with the finite-size variances of signal and competitor."""
-    n = model.pairs_at_load(load, load_d)
+    n = pairs_at_load(load, load_d)
     own, rival = cmm.signal_variance(n, load_d), cmm.competitor_variance(n, load_d)
     return special.ndtr((special.ndtri(omega) * math.sqrt(rival) - 1) / math.sqrt(own))
 

@@ -54,13 +54,9 @@ import numpy as np
 import torch
 from scipy.optimize import nnls
 
-from assocmem import certificates, impossibility, model
-from assocmem import plotting as plot
-from assocmem.certificates import Certificate
-from assocmem.claims import check
-from assocmem.exact import holds_exactly
-from assocmem.feasibility import cancellation, decide_top1, hidden_target, verify
-from assocmem.plotting import (
+from assocmem.book import plotting as plot
+from assocmem.book.claims import check
+from assocmem.book.plotting import (
     ANY_MEMORY,
     INK,
     LIMIT,
@@ -69,13 +65,24 @@ from assocmem.plotting import (
     panels,
     series,
 )
+from assocmem.deciding import certificates, paper_certificate
+from assocmem.deciding.certificates import Certificate
+from assocmem.deciding.exact import holds_exactly
+from assocmem.deciding.feasibility import (
+    cancellation,
+    decide_top1,
+    hidden_target,
+    verify,
+)
+from assocmem.pairs.data import derived_seed, gaussian_pairs
+from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
 from assocmem.progress import progress
 
 plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
-from assocmem.feasibility import decision_bytes
-from assocmem.model import dimension_at_ratio, peak_bytes
+from assocmem.deciding.feasibility import decision_bytes
+from assocmem.pairs.sizes import dimension_at_ratio, peak_bytes
 
 memory = [
     ("n", n, lambda n: decision_bytes(n, max(below_d, above_d))),
@@ -133,7 +140,7 @@ memory = [
 # For a picture, project their $n(n-1)$ comparisons, which live in $d^2$ dimensions, onto a plane.
 
 # %%
-below, above = (model.gaussian_pairs(n, d, seed=seed) for d in (below_d, above_d))
+below, above = (gaussian_pairs(n, d, seed=seed) for d in (below_d, above_d))
 no, yes = decide_top1(below), decide_top1(above)
 
 
@@ -256,7 +263,7 @@ Table(
 # The data are binary fractions, so the system for the correction of $d^2$ of the weights can be solved over the rational numbers; then the weights either are nonnegative and cancel, or not.
 
 # %%
-small = model.gaussian_pairs(exact_n, exact_d, seed=seed)
+small = gaussian_pairs(exact_n, exact_d, seed=seed)
 proof = decide_top1(small).certificate
 tampered = proof.weights.copy()
 tampered[np.unravel_index(tampered.argmax(), tampered.shape)] *= -1
@@ -302,8 +309,7 @@ def nearest_miss(pairs):
 def instances_of(d, feasible, count=10):
     """The first few instances at a dimension that are retrievable, or are not."""
     drawn = (
-        model.gaussian_pairs(exact_n, d, seed=model.derived_seed(seed, 1, d, t))
-        for t in range(200)
+        gaussian_pairs(exact_n, d, seed=derived_seed(seed, 1, d, t)) for t in range(200)
     )
     chosen = (p for p in drawn if decide_top1(p).feasible is feasible)
     return list(islice(chosen, count))
@@ -342,7 +348,7 @@ check(
 # %%
 def hides(d, t):
     """Whether an instance has a target that is an average of others."""
-    pairs = model.gaussian_pairs(hidden_n, d, seed=model.derived_seed(seed, 3, d, t))
+    pairs = gaussian_pairs(hidden_n, d, seed=derived_seed(seed, 3, d, t))
     return hidden_target(pairs) is not None
 
 
@@ -354,7 +360,7 @@ Table(
     {
         "$d$": [str(d) for d in hidden_d],
         f"share of instances, $n = {hidden_n}$": hiding,
-        "$d^2/(n \\log n)$": [model.top1_ratio(hidden_n, d) for d in hidden_d],
+        "$d^2/(n \\log n)$": [top1_ratio(hidden_n, d) for d in hidden_d],
     },
     {f"share of instances, $n = {hidden_n}$": ".3f"},
 )
@@ -394,10 +400,10 @@ Table(
 # %%
 def array_size(n, c):
     """Root mean square of the size over instances, its standard error, and what is predicted."""
-    d = model.dimension_at_ratio(n, c)
-    seeds = (model.derived_seed(seed, 4, n, d, t) for t in range(array_instances))
+    d = dimension_at_ratio(n, c)
+    seeds = (derived_seed(seed, 4, n, d, t) for t in range(array_instances))
     squares = [
-        impossibility.dual_array(model.gaussian_pairs(n, d, seed=s)).size ** 2
+        paper_certificate.dual_array(gaussian_pairs(n, d, seed=s)).size ** 2
         for s in seeds
     ]
     root = math.sqrt(np.mean(squares))
@@ -405,7 +411,7 @@ def array_size(n, c):
     return (
         root,
         error,
-        float(impossibility.predicted_size(math.log(n), model.top1_ratio(n, d))),
+        float(paper_certificate.predicted_size(math.log(n), top1_ratio(n, d))),
     )
 
 
@@ -419,7 +425,7 @@ sizes = {
 figure, ax = panels(height=3.5)
 digits = np.linspace(2, 100, 300)
 for c, look in series(array_ratios):
-    line = impossibility.predicted_size(digits * math.log(10), c)
+    line = paper_certificate.predicted_size(digits * math.log(10), c)
     ax.plot(digits, line, color=look["color"])
     points = np.array([sizes[n, c][:2] for n in array_sizes])
     name = f"$d^2/(n\\,\\log n) = {c:g}$"
@@ -444,7 +450,7 @@ tested = [
     key for key in sizes if key[0] >= max(array_sizes) / 10 and key[1] <= largest_ratio
 ]
 measured, errors, leading = np.array([sizes[key] for key in tested]).T
-overlap = [c * math.log(m) ** 5 * model.dimension_at_ratio(m, c) / m for m, c in tested]
+overlap = [c * math.log(m) ** 5 * dimension_at_ratio(m, c) / m for m, c in tested]
 alone = np.sqrt(leading**2 - overlap)
 check(
     "lemma-1",
@@ -469,10 +475,8 @@ check(
 reaches = np.array(
     [
         [
-            impossibility.reach(
-                model.gaussian_pairs(
-                    m, reach_d, seed=model.derived_seed(seed, 5, m, t)
-                ),
+            paper_certificate.reach(
+                gaussian_pairs(m, reach_d, seed=derived_seed(seed, 5, m, t)),
                 m // 4,
             )
             for t in range(reach_instances)
@@ -480,7 +484,7 @@ reaches = np.array(
         for m in progress(reach_sizes, "reach")
     ]
 )
-starved = impossibility.reach(model.gaussian_pairs(12, 6, seed=seed), 2)
+starved = paper_certificate.reach(gaussian_pairs(12, 6, seed=seed), 2)
 Table(
     {
         "$n$": [str(m) for m in [12, *reach_sizes]],
@@ -506,10 +510,10 @@ onset = {
     ),
     "$r > d$, the proof's bound is not zero": lambda log_d, c: log_r - log_d,
     "the array is of size 1": lambda log_d, c: (
-        -np.log(impossibility.predicted_size(log_n, c))
+        -np.log(paper_certificate.predicted_size(log_n, c))
     ),
     "the array is of size $1/\\pi$, half the reach": lambda log_d, c: (
-        -np.log(math.pi * impossibility.predicted_size(log_n, c))
+        -np.log(math.pi * paper_certificate.predicted_size(log_n, c))
     ),
 }
 

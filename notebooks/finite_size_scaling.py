@@ -43,11 +43,9 @@ import math
 import numpy as np
 from scipy.optimize import nnls
 
-from assocmem import kinematics, model, norm_peak
-from assocmem import plotting as plot
-from assocmem.claims import check
-from assocmem.feasibility import decide_top1
-from assocmem.plotting import (
+from assocmem.book import plotting as plot
+from assocmem.book.claims import check
+from assocmem.book.plotting import (
     ANY_MEMORY,
     CROSS_ENTROPY,
     INK,
@@ -56,24 +54,35 @@ from assocmem.plotting import (
     panels,
     series,
 )
-from assocmem.progress import progress
-from assocmem.results import read_table
-from assocmem.ridgeless import critical_load
-from assocmem.surrogates import (
+from assocmem.deciding.feasibility import decide_top1
+from assocmem.experiments import norm_peak
+from assocmem.experiments.surrogates import (
     STRUCTURES,
     pooled_with_norms,
     scale_exponent,
     score_directions,
     trained,
 )
+from assocmem.experiments.transitions import tally, transition
+from assocmem.pairs.data import derived_seed, gaussian_pairs
+from assocmem.progress import progress
+from assocmem.sweeps.stored_table import read_table
+from assocmem.theory.kinematics import (
+    critical_dimension,
+    large_size,
+    pool,
+    pooled_moments,
+    statistical_dimension,
+)
+from assocmem.theory.ridgeless import critical_load
 
 plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
-from assocmem.feasibility import decision_bytes
-from assocmem.fit import fit_bytes
-from assocmem.kinematics import critical_dimension
-from assocmem.norm_peak import predicted_pairs
+from assocmem.deciding.feasibility import decision_bytes
+from assocmem.experiments.norm_peak import predicted_pairs
+from assocmem.theory.kinematics import critical_dimension
+from assocmem.training.fit import fit_bytes
 
 memory = [
     (
@@ -148,7 +157,7 @@ def projected(n, rng):
     found = []
     for g in rng.standard_normal((draws, n)):
         rivals = np.sort(g[1:])[::-1]
-        level, count = kinematics.pool(g[0], rivals)
+        level, count = pool(g[0], rivals)
         cost = max(level - g[0], 0) ** 2 + ((rivals[:count] - level) ** 2).sum()
         found.append((count, cost))
     return np.array(found, dtype=float)
@@ -160,13 +169,11 @@ simulated = [projected(n, rng) for n in tested]
 Table(
     {
         "$n$": [str(n) for n in tested],
-        "$\\E M$, quadrature": [kinematics.statistical_dimension(n) for n in tested],
+        "$\\E M$, quadrature": [statistical_dimension(n) for n in tested],
         "pool, simulated": [s[:, 0].mean() for s in simulated],
         "distance², simulated": [s[:, 1].mean() for s in simulated],
         "± two standard errors": [2 * s[:, 1].std() / draws**0.5 for s in simulated],
-        "$\\operatorname{Var} M$, quadrature": [
-            kinematics.pooled_moments(n)[1] for n in tested
-        ],
+        "$\\operatorname{Var} M$, quadrature": [pooled_moments(n)[1] for n in tested],
         "simulated": [s[:, 0].var() for s in simulated],
     },
     {"± two standard errors": ".1g"},
@@ -199,9 +206,9 @@ log_n = digits * math.log(10)
 y = 2 * log_n
 few_terms = y - 3 * np.log(y) - math.log(2 * math.pi) + 3
 few_terms += (9 * np.log(y) + 3 * math.log(2 * math.pi) - 15) / y
-expansion = np.array([kinematics.large_size(x).mean for x in log_n])
+expansion = np.array([large_size(x).mean for x in log_n])
 two_terms = 2 * log_n - 3 * np.log(log_n)
-exact = [kinematics.statistical_dimension(10.0**k) for k in digits if k <= 12]
+exact = [statistical_dimension(10.0**k) for k in digits if k <= 12]
 Table(
     {
         "$n$": [f"$10^{{{k}}}$" for k in digits],
@@ -229,11 +236,7 @@ h = 1e-3
 def rest(log_n):
     """The surrogate's d^2/n - 2 log n."""
     near = log_n < 27
-    value = (
-        kinematics.statistical_dimension(math.exp(log_n))
-        if near
-        else kinematics.large_size(log_n).mean
-    )
+    value = statistical_dimension(math.exp(log_n)) if near else large_size(log_n).mean
     return value - 2 * log_n
 
 
@@ -276,12 +279,10 @@ figure
 Table(
     {
         "$n$": [f"$10^{{{k}}}$" for k in digits[:4]],
-        "$d_{\\mathrm c}$": [
-            kinematics.critical_dimension(10.0**k) for k in digits[:4]
-        ],
+        "$d_{\\mathrm c}$": [critical_dimension(10.0**k) for k in digits[:4]],
         "standard deviation of $d$": [
             math.sqrt(v / m) / 2
-            for m, v in (kinematics.pooled_moments(10.0**k) for k in digits[:4])
+            for m, v in (pooled_moments(10.0**k) for k in digits[:4])
         ],
     },
     {"$d_{\\mathrm c}$": ".6g", "standard deviation of $d$": ".3f"},
@@ -306,10 +307,7 @@ Table(
 figure, ax = panels(height=3.2)
 for n, look in series(tail_sizes):
     ks = np.unique(np.geomspace(1, n - 1, 7).round().astype(int))
-    asked = [
-        kinematics.statistical_dimension(n, int(k))
-        for k in progress(ks, f"tails, n = {n}")
-    ]
+    asked = [statistical_dimension(n, int(k)) for k in progress(ks, f"tails, n = {n}")]
     name = f"$n = 10^{{{math.log10(n):.3g}}}$"
     ax.plot(ks / (n - 1), asked, ls="none", label=name, **look)
 r = np.logspace(-math.log10(max(tail_sizes)), 0, 80)
@@ -330,7 +328,7 @@ figure
 # %%
 def sweep(d):
     """Rows d, seed, n, norm scale, of instances trained here."""
-    seeds = [model.derived_seed(seed, 1, d, t) for t in range(peak_instances)]
+    seeds = [derived_seed(seed, 1, d, t) for t in range(peak_instances)]
     return [
         (d, t, n, norm_peak.train(n, d, seed=s, device=device).nu)
         for t, s in enumerate(seeds)
@@ -378,7 +376,7 @@ right.plot(
     label=f"slope −{-free.slope:.2f}",
 )
 many = np.exp(np.exp(np.linspace(*ends, 12)))
-surrogate = [kinematics.statistical_dimension(n) - 2 * math.log(n) for n in many]
+surrogate = [statistical_dimension(n) - 2 * math.log(n) for n in many]
 right.plot(np.log(np.log(many)), surrogate, color=ANY_MEMORY, label="kinematic")
 right.set(xlabel="$\\log\\log n$", ylabel="$d^2/n - 2\\log n$", title="(b)")
 right.legend()
@@ -402,7 +400,7 @@ small = {d: n for d, n in peaks.items() if d <= 16}
 large = {d: n for d, n in peaks.items() if d >= 16}
 exact_line = norm_peak.line_fit(
     x,
-    [kinematics.statistical_dimension(n) - 2 * math.log(n) for n in np.exp(np.exp(x))],
+    [statistical_dimension(n) - 2 * math.log(n) for n in np.exp(np.exp(x))],
 )
 lines = {
     "all dimensions, all instances": free,
@@ -440,33 +438,33 @@ Table(
 # %%
 def count(n, d):
     """How many of the instances are retrievable, and how many verdicts there are."""
-    seeds = (model.derived_seed(seed, 3, n, d, t) for t in range(instances))
-    found = [decide_top1(model.gaussian_pairs(n, d, seed=s)).feasible for s in seeds]
+    seeds = (derived_seed(seed, 3, n, d, t) for t in range(instances))
+    found = [decide_top1(gaussian_pairs(n, d, seed=s)).feasible for s in seeds]
     return found.count(True), len(found) - found.count(None)
 
 
 verdicts = read_table("finite_size_scaling", "verdicts")
-counts = kinematics.tally(*(verdicts[name] for name in ("n", "d", "feasible")))
+counts = tally(*(verdicts[name] for name in ("n", "d", "feasible")))
 for n in progress(sizes, "deciding"):
-    middle = round(math.sqrt(n * (kinematics.statistical_dimension(n) - 0.15)))
+    middle = round(math.sqrt(n * (statistical_dimension(n) - 0.15)))
     tried = range(max(1, middle - half_width), middle + half_width + 1)
     counts[n] = tuple(np.array([(d, *count(n, d)) for d in tried]).T)
 all_sizes = sorted(counts)
-found = {n: kinematics.transition(n, *counts[n]) for n in all_sizes}
-predicted = {n: kinematics.statistical_dimension(n) for n in all_sizes}
+found = {n: transition(n, *counts[n]) for n in all_sizes}
+predicted = {n: statistical_dimension(n) for n in all_sizes}
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-law", "caption": "The finite-size law. Green dots: where half of all instances are certified to be retrievable, with two standard errors. Lines: the kinematic value (solid), its expansion in the level (dotted, on top of it), the conjecture's two terms (dashed), and the peaks of the trained norm (orange squares, mean over instances). The certified points lie below the kinematic line, and a little below the dashed one."}, "image": {"alt": "Falling curves of d squared over n minus two log n against n on a logarithmic axis from 20 to 2500; green dots slightly below the solid line, orange squares near them, a dashed line that runs among the points."}}
 figure, ax = panels(height=3.6)
 span = np.geomspace(16, 1.2 * np.exp(np.exp(x.max())), 25)
 ax.plot(
     span,
-    [kinematics.statistical_dimension(n) - 2 * math.log(n) for n in span],
+    [statistical_dimension(n) - 2 * math.log(n) for n in span],
     color=ANY_MEMORY,
     label="kinematic",
 )
 ax.plot(
     span,
-    [kinematics.large_size(math.log(n)).mean - 2 * math.log(n) for n in span],
+    [large_size(math.log(n)).mean - 2 * math.log(n) for n in span],
     ":",
     color=INK,
     label="expansion",
@@ -508,7 +506,7 @@ Table(
         "instances": [str(counts[n][2].sum()) for n in all_sizes],
         "$d_{\\mathrm c}$, certified": np.sqrt(half * all_sizes),
         "±": half_error * np.sqrt(all_sizes / half) / 2,
-        "kinematic": [kinematics.critical_dimension(n) for n in all_sizes],
+        "kinematic": [critical_dimension(n) for n in all_sizes],
         "two terms": [
             math.sqrt(n * (2 * math.log(n) - 3 * math.log(math.log(n))))
             for n in all_sizes
@@ -585,12 +583,10 @@ moved = {}
 for n in sorted(set(trials["n"])):
     for place, structure in enumerate(STRUCTURES):
         mine = (trials["structure"] == place) & (trials["n"] == n)
-        outcome = kinematics.tally(
-            trials["n"][mine], trials["d"][mine], trials["feasible"][mine]
-        )
-        fitted = kinematics.transition(n, *outcome[n])
+        outcome = tally(trials["n"][mine], trials["d"][mine], trials["feasible"][mine])
+        fitted = transition(n, *outcome[n])
         moved[structure.name, int(n)] = (
-            fitted.half - kinematics.statistical_dimension(n),
+            fitted.half - statistical_dimension(n),
             fitted.error,
         )
 structure_sizes = sorted({n for _, n in moved})
@@ -624,9 +620,7 @@ figure
 
 # %%
 lengths = {
-    n: pooled_with_norms(
-        n, round(kinematics.critical_dimension(n)), draws=5 * draws, seed=seed
-    )
+    n: pooled_with_norms(n, round(critical_dimension(n)), draws=5 * draws, seed=seed)
     for n in structure_sizes
 }
 Table(
@@ -677,9 +671,7 @@ rng = np.random.default_rng([seed, 4])
 asked = np.array(
     [[asked_of_one_vector(unit, rng) for unit in (False, True)] for _ in range(draws)]
 )
-one_key = kinematics.statistical_dimension(
-    key_n
-)  # and E min(M, d), unless d is as small as M
+one_key = statistical_dimension(key_n)  # and E min(M, d), unless d is as small as M
 Table(
     {
         "targets": ["Gaussian", "of length one"],
@@ -709,7 +701,7 @@ Table(
 # %%
 def length_exponent(structure, n, seed):
     """Exponent with which competing scores grow with the length of their target, in a trained memory."""
-    d = math.ceil(kinematics.critical_dimension(n)) + 1
+    d = math.ceil(critical_dimension(n)) + 1
     A = score_directions(structure, n, d, seed)
     S = A @ trained(A, 1e-8)
     rivals = ~np.eye(n, dtype=bool)
@@ -722,7 +714,7 @@ def length_exponent(structure, n, seed):
 structures = {s.name: s for s in STRUCTURES}
 exponents = {}
 for name in ("same targets and keys", "same keys"):
-    seeds = (model.derived_seed(seed, 5, t) for t in range(trained_instances))
+    seeds = (derived_seed(seed, 5, t) for t in range(trained_instances))
     found_here = [
         length_exponent(structures[name], trained_n, s) for s in progress(seeds, name)
     ]
@@ -809,7 +801,7 @@ growth_check("3 log n in place of 2", log_ratio)
 # Its source: in the surrogate the coefficient does tend to $-3$.
 
 # %%
-far = [kinematics.large_size(x) for x in (1e6, 1e12)]
+far = [large_size(x) for x in (1e6, 1e12)]
 slope = (far[1].mean - 2e12 - far[0].mean + 2e6) / math.log(1e12 / 1e6)
 check(
     "conjecture-1",
@@ -851,7 +843,7 @@ check(
     "figure-1",
     f"load n log n / d^2 at the peak of the norm, d = {biggest}",
     measured=n_big * math.log(n_big) / biggest**2,
-    predicted=math.log(n_big) / kinematics.statistical_dimension(round(n_big)),
+    predicted=math.log(n_big) / statistical_dimension(round(n_big)),
     tolerance=0.06,
     falsehood=("the peak is at the limiting threshold", 0.5),
 )

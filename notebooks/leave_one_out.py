@@ -41,13 +41,39 @@ import numpy as np
 import torch
 from IPython.display import display
 
-from assocmem import plotting as plot
-from assocmem.claims import check
-from assocmem.hessians import (
-    KINDS,
-    normalized_trace,
+from assocmem.book import plotting as plot
+from assocmem.book.claims import check
+from assocmem.book.plotting import (
+    ABOVE,
+    BELOW,
+    LIMIT,
+    TAIL_AVERAGE,
+    Table,
+    panels,
+    series,
 )
-from assocmem.leave_one_out import (
+from assocmem.checks import require
+from assocmem.experiments.removal_rates import (
+    ESTIMATES,
+    FLUCTUATIONS,
+    fit_estimate,
+    fluctuation_laws,
+    rate_evidence,
+    size_groups,
+    stack,
+)
+from assocmem.experiments.removal_sizes import (
+    SETTINGS,
+    measure_instance,
+    threshold_identity,
+    threshold_path,
+)
+from assocmem.experiments.statistics import power_law
+from assocmem.pairs.data import derived_seed, gaussian_pairs
+from assocmem.pairs.sizes import pairs_at_load
+from assocmem.progress import progress
+from assocmem.removal.hessians import KINDS, normalized_trace
+from assocmem.removal.leave_one_out import (
     drop,
     full_problem,
     minimise,
@@ -55,28 +81,8 @@ from assocmem.leave_one_out import (
     rank_one_response,
     without,
 )
-from assocmem.limits import require
-from assocmem.losses import TailAverage
-from assocmem.model import derived_seed, gaussian_pairs, pairs_at_load
-from assocmem.plotting import ABOVE, BELOW, LIMIT, TAIL_AVERAGE, Table, panels, series
-from assocmem.progress import progress
-from assocmem.removal_rates import (
-    ESTIMATES,
-    FLUCTUATIONS,
-    fit_estimate,
-    fluctuation_laws,
-    rate_check,
-    size_groups,
-    stack,
-)
-from assocmem.removal_sizes import (
-    SETTINGS,
-    measure_instance,
-    threshold_identity,
-    threshold_path,
-)
-from assocmem.results import read_table
-from assocmem.scaling import power_law
+from assocmem.sweeps.stored_table import read_table
+from assocmem.training.losses import TailAverage
 
 plot.use_style()
 distinct = len(set(dimensions)) == len(dimensions) >= 3
@@ -85,7 +91,7 @@ require(
 )
 
 # %% tags=["memory", "remove-cell"]
-from assocmem.removal_sizes import instance_bytes
+from assocmem.experiments.removal_sizes import instance_bytes
 
 memory = [
     ("look_d", look_d, lambda d: instance_bytes(d, load)),
@@ -349,10 +355,10 @@ Table(
 # The claim of the section first. Every check below holds a bound against the fitted powers, and its falsehood is a bound that is better by $\sqrt d$.
 
 # %%
-rate_check("proposition-3", sizes, load)
+check(**rate_evidence("proposition-3", sizes, load))
 
 # %%
-rate_check("proposition-4", sizes, load)
+check(**rate_evidence("proposition-4", sizes, load))
 
 # %% [markdown]
 # ### The two losses of a pair
@@ -384,11 +390,11 @@ Table(
 
 # %% tags=["hide-input"]
 for claim in ("lemma-5", "lemma-6", "theorem-3", "lemma-7"):
-    display(rate_check(claim, sizes, load))
+    display(check(**rate_evidence(claim, sizes, load)))
 
 # %% tags=["hide-input"]
 for claim in ("lemma-8", "lemma-9", "lemma-10", "lemma-11"):
-    display(rate_check(claim, sizes, load))
+    display(check(**rate_evidence(claim, sizes, load)))
 
 # %% [markdown]
 # Removing a second pair is no different ([Proposition 14](#proposition-14)).
@@ -397,7 +403,7 @@ for claim in ("lemma-8", "lemma-9", "lemma-10", "lemma-11"):
 
 # %% tags=["hide-input"]
 for claim in ("proposition-14", "lemma-17"):
-    display(rate_check(claim, sizes, load))
+    display(check(**rate_evidence(claim, sizes, load)))
 
 # %% [markdown]
 # ### Thresholds
@@ -430,7 +436,7 @@ check(
 
 # %% tags=["hide-input"]
 for claim in ("lemma-13", "lemma-14", "lemma-15", "lemma-16"):
-    display(rate_check(claim, sizes, load))
+    display(check(**rate_evidence(claim, sizes, load)))
 
 # %% [markdown]
 # (larger-entry)=
@@ -476,7 +482,7 @@ Table(
 )
 
 # %%
-rate_check("equation-ehat-entry-sizes", sizes, load)
+check(**rate_evidence("equation-ehat-entry-sizes", sizes, load))
 
 # %% [markdown]
 # The entries themselves do not decide between the two powers at these dimensions: the fits for $\widehat E$, for the term and for the rest, products of several normal variables, lie close together. What decides is the exact identity and the average in it, which falls clearly slower than $d^{-2}$.
@@ -489,7 +495,7 @@ rate_check("equation-ehat-entry-sizes", sizes, load)
 # %%
 late = power_law(size_groups(sizes, "coefficient_ar", load, 1))
 limits = f"the largest change of a_i r_ji falls like d^{late.exponent:.2f} up to here"
-rate_check("lemma-24", sizes, load, limits=limits)
+check(**rate_evidence("lemma-24", sizes, load, limits=limits))
 
 # %% [markdown]
 # ## What concentrates
@@ -592,7 +598,7 @@ check(
 
 # %% tags=["hide-input"]
 for claim in ("lemma-20", "corollary-1"):
-    display(rate_check(claim, sizes, load))
+    display(check(**rate_evidence(claim, sizes, load)))
 
 # %% [markdown]
 # The same holds for operators on matrices. A fresh $u v^\top$ sees the normalised trace of the inverse Hessian, with a relative error of about $2/\sqrt d$ that comes mostly from the lengths of $u$ and $v$ ([Lemma 21](#lemma-21)); so does the pair that was removed ([Remark 10](#remark-10)).
@@ -600,7 +606,7 @@ for claim in ("lemma-20", "corollary-1"):
 
 # %% tags=["hide-input"]
 for claim in ("lemma-21", "remark-10", "lemma-22", "lemma-25", "lemma-26"):
-    display(rate_check(claim, sizes, load))
+    display(check(**rate_evidence(claim, sizes, load)))
 
 # %% [markdown]
 # [Lemma 22](#lemma-22) comes with an inequality for every instance, without asymptotics, and so does [Lemma 23](#lemma-23), about the simplified Hessian with other coefficients $a_i$ and $\widetilde R_{j,i}$.
@@ -757,7 +763,7 @@ Table(
 # The prediction for a pair of your own, without training again:
 #
 # ```python
-# from assocmem.leave_one_out import full_problem, minimise, newton_step, without
+# from assocmem.removal.leave_one_out import full_problem, minimise, newton_step, without
 #
 # problem = full_problem(pairs, loss, ridge)          # with the new pair, say number h
 # rest = minimise(without(problem, h))                # trained before it came

@@ -50,14 +50,9 @@ from matplotlib.colors import LogNorm, Normalize
 from scipy import special
 from scipy.optimize import brentq
 
-from assocmem import kinematics, phase
-from assocmem import plotting as plot
-from assocmem.claims import check
-from assocmem.correlation import percentile_cdf
-from assocmem.crossover import crossover, edge_shift, ridge_at_norm
-from assocmem.finite_size import effective_load, laws_at_size
-from assocmem.model import derived_seed, tail_count
-from assocmem.plotting import (
+from assocmem.book import plotting as plot
+from assocmem.book.claims import check
+from assocmem.book.plotting import (
     ABOVE,
     ANY_MEMORY,
     AT,
@@ -72,9 +67,17 @@ from assocmem.plotting import (
     panels,
     series,
 )
+from assocmem.experiments import phase
+from assocmem.experiments.statistics import pooled_errors, through_inverse
+from assocmem.pairs.data import derived_seed
+from assocmem.pairs.sizes import tail_count
 from assocmem.progress import progress
-from assocmem.results import read_table
-from assocmem.ridgeless import (
+from assocmem.sweeps.stored_table import read_table
+from assocmem.theory import kinematics
+from assocmem.theory.crossover import crossover, edge_shift, ridge_at_norm
+from assocmem.theory.finite_dimension import effective_load, laws_at_size
+from assocmem.theory.outer_products import percentile_cdf
+from assocmem.theory.ridgeless import (
     critical_load,
     hinge_moments,
     sat_edge,
@@ -82,14 +85,13 @@ from assocmem.ridgeless import (
     solve_unsat,
     tail_mean,
 )
-from assocmem.scalar_theory import reduced_potential, scalar_tail_average, solve_scalar
-from assocmem.scaling import pooled_errors, through_inverse
+from assocmem.theory.scalar import reduced_potential, scalar_tail_average, solve_scalar
 
 plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
-from assocmem.fit import fit_bytes
-from assocmem.model import pairs_at_load
+from assocmem.pairs.sizes import pairs_at_load
+from assocmem.training.fit import fit_bytes
 
 memory = [
     (

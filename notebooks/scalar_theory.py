@@ -53,29 +53,30 @@ import numpy as np
 import torch
 from scipy import integrate, optimize, special, stats
 
-from assocmem import plotting as plot
-from assocmem.claims import check
-from assocmem.correlation import correlation_memory
-from assocmem.fit import fit
-from assocmem.kernels import dense_hessian, joint_pass, loss_pass
-from assocmem.losses import TailAverage
-from assocmem.model import derived_seed, gaussian_pairs, scores, signal_percentiles
-from assocmem.plotting import INK, LIMIT, TAIL_AVERAGE, Table, panels, series
+from assocmem.book import plotting as plot
+from assocmem.book.claims import check
+from assocmem.book.plotting import INK, LIMIT, TAIL_AVERAGE, Table, panels, series
+from assocmem.experiments.statistics import through_inverse
+from assocmem.memories.outer_products import correlation_memory
+from assocmem.pairs.data import derived_seed, gaussian_pairs
+from assocmem.pairs.scores import scores, signal_percentiles
 from assocmem.progress import progress
-from assocmem.scalar_theory import (
+from assocmem.theory.scalar import (
     dual_potential,
     reduced_potential,
     saddle_potential,
     scalar_tail_average,
     solve_scalar,
 )
-from assocmem.scaling import through_inverse
+from assocmem.training.fit import fit
+from assocmem.training.losses import TailAverage
+from assocmem.training.passes import dense_hessian, joint_pass, loss_pass
 
 plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
-from assocmem.fit import fit_bytes
-from assocmem.model import pairs_at_load
+from assocmem.pairs.sizes import pairs_at_load
+from assocmem.training.fit import fit_bytes
 
 most = max(load, *other_loads)
 memory = [

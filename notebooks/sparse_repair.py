@@ -44,21 +44,9 @@ import numpy as np
 import torch
 from scipy import stats
 
-from assocmem import correlation as cmm
-from assocmem import kinematics, model, scales
-from assocmem import plotting as plot
-from assocmem import repair_theory as theory
-from assocmem.claims import check
-from assocmem.clipped import clipped_memory, equalised_memory
-from assocmem.constructions import (
-    CONSTRUCTIONS,
-    SPLIT,
-    SPLIT_GAMMA,
-    half_ratio,
-    smallest_dimension,
-)
-from assocmem.limits import require
-from assocmem.plotting import (
+from assocmem.book import plotting as plot
+from assocmem.book.claims import check
+from assocmem.book.plotting import (
     ANY_MEMORY,
     CLIPPED,
     COMPETITOR,
@@ -71,15 +59,33 @@ from assocmem.plotting import (
     panels,
     series,
 )
+from assocmem.checks import require
+from assocmem.experiments import scales
+from assocmem.experiments.constructions import (
+    CONSTRUCTIONS,
+    SPLIT,
+    SPLIT_GAMMA,
+    half_ratio,
+    smallest_dimension,
+)
+from assocmem.experiments.transitions import tally, transition
+from assocmem.memories.clipped import clipped_memory, equalised_memory
+from assocmem.memories.outer_products import correlation_memory
+from assocmem.memories.sparse_repair import default_reserve, sparse_repair
+from assocmem.pairs.data import Pairs, derived_seed, gaussian_pairs
+from assocmem.pairs.scores import retrieval_margins, signals_and_rivals
+from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
 from assocmem.progress import progress
-from assocmem.repair import default_reserve, sparse_repair
-from assocmem.results import read_table
+from assocmem.sweeps.stored_table import read_table
+from assocmem.theory import outer_products as cmm
+from assocmem.theory import repair as theory
+from assocmem.theory.kinematics import statistical_dimension
 
 plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
-from assocmem.constructions import WIDEST
-from assocmem.model import dimension_at_ratio, peak_bytes
+from assocmem.experiments.constructions import WIDEST
+from assocmem.pairs.sizes import dimension_at_ratio, peak_bytes
 
 memory = [
     ("n", max(n, *sizes), lambda m: peak_bytes(m, dimension_at_ratio(m, max(ratios)))),
@@ -155,15 +161,13 @@ Table(
 # So we put beside it a reserve chosen by hand.
 
 # %%
-d = model.dimension_at_ratio(n, ratio)
-pairs = model.gaussian_pairs(n, d, seed=model.derived_seed(seed, 1), device=device)
+d = dimension_at_ratio(n, ratio)
+pairs = gaussian_pairs(n, d, seed=derived_seed(seed, 1), device=device)
 reserves = {"the paper's reserve": None, "a small reserve": max(1, round(share * d))}
 built = {
     name: sparse_repair(pairs, gamma=gamma, reserve=d1) for name, d1 in reserves.items()
 }
-after = {
-    name: model.retrieval_margins(pairs, r.W).cpu().numpy() for name, r in built.items()
-}
+after = {name: retrieval_margins(pairs, r.W).cpu().numpy() for name, r in built.items()}
 before = {name: r.base_margins.cpu().numpy() for name, r in built.items()}
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-repaired", "caption": "Margin of each key before the repair, under the base memory alone, and after it. Crosses: deficient keys, which the repair lifts towards twice gamma (dotted). Keys under the horizontal line are not retrieved in the end. Left, the reserve of the proof; right, a small one, for the same pairs."}, "image": {"alt": "Two scatter plots. Left, nearly all keys are crosses with base margins far below zero and end scattered around zero. Right, most keys are dots along the diagonal, and a few crosses left of gamma end near the dotted line."}}
@@ -212,7 +216,7 @@ Table(
 d1 = max(1, round(share * d))
 repairs = [
     sparse_repair(
-        model.gaussian_pairs(n, d, seed=model.derived_seed(seed, 2, t), device=device),
+        gaussian_pairs(n, d, seed=derived_seed(seed, 2, t), device=device),
         gamma=gamma,
         reserve=d1,
     )
@@ -221,7 +225,7 @@ repairs = [
 fewest = min(len(r.deficient) for r in repairs)
 require(fewest > 0, "ratio", ratio, "low enough for some keys to be deficient")
 margins = torch.cat([r.base_margins for r in repairs]).cpu().numpy()
-column = cmm.sample_score_column(n, d - d1, 4000, seed=model.derived_seed(seed, 3))
+column = cmm.sample_score_column(n, d - d1, 4000, seed=derived_seed(seed, 3))
 exact = column[:, 0] - column[:, 1:].max(axis=1)
 
 # %%
@@ -249,16 +253,14 @@ check(
 # %%
 def lift(repair, pairs):
     """Scores that the reserve gives to deficient keys: their own, and the largest of the others."""
-    block = model.Pairs(pairs.U[repair.d0 :], pairs.V[repair.d0 :])
-    own, rival = model.signals_and_rivals(block, repair.W[repair.d0 :, repair.d0 :])
+    block = Pairs(pairs.U[repair.d0 :], pairs.V[repair.d0 :])
+    own, rival = signals_and_rivals(block, repair.W[repair.d0 :, repair.d0 :])
     return own[repair.deficient], rival
 
 
 lifted, largest, bounds = [], [], []
 for t, r in enumerate(repairs):
-    pairs = model.gaussian_pairs(
-        n, d, seed=model.derived_seed(seed, 2, t), device=device
-    )
+    pairs = gaussian_pairs(n, d, seed=derived_seed(seed, 2, t), device=device)
     own, rival = lift(r, pairs)
     lifted.append(float((r.base_margins[r.deficient] + own).mean()))
     largest.append(float(torch.cat([rival, (own - r.weights).abs()]).max()))
@@ -295,7 +297,7 @@ def known(x):
 
 
 log = math.log(n)
-picture = theory.predict_repair(log, model.top1_ratio(n, d), share=d1 / d, gamma=gamma)
+picture = theory.predict_repair(log, top1_ratio(n, d), share=d1 / d, gamma=gamma)
 count = np.array([len(r.deficient) for r in repairs])
 norms = np.array([float(r.weights.norm()) for r in repairs]) / d1
 rows = (
@@ -372,17 +374,17 @@ def succeeds(pairs, share, gamma):
     """Whether an instance is retrieved by a repaired memory."""
     d1 = None if share is None else max(1, round(share * pairs.d))
     repaired = sparse_repair(pairs, gamma=gamma, reserve=d1)
-    return float(model.retrieval_margins(pairs, repaired.W).min()) > 0
+    return float(retrieval_margins(pairs, repaired.W).min()) > 0
 
 
-grid = [(m, model.dimension_at_ratio(m, c)) for m in sizes for c in ratios]
+grid = [(m, dimension_at_ratio(m, c)) for m in sizes for c in ratios]
 repeats = {m: trials * min(6, max(1, max(sizes) // m)) for m in sizes}
 outcomes = {name: dict.fromkeys(grid, 0) for name in plans}
 for point, t in progress(
     [(p, t) for p in grid for t in range(repeats[p[0]])], "memories"
 ):
-    instance = model.derived_seed(seed, 4, *point, t)
-    pairs = model.gaussian_pairs(*point, seed=instance, device=device)
+    instance = derived_seed(seed, 4, *point, t)
+    pairs = gaussian_pairs(*point, seed=instance, device=device)
     for name, plan in plans.items():
         outcomes[name][point] += succeeds(pairs, *plan)
 
@@ -400,7 +402,7 @@ for ax, (name, (part, margin)) in zip(axes, plans.items(), strict=True):
         ]
         plot.proportions(
             ax,
-            model.top1_ratio(size, at),
+            top1_ratio(size, at),
             yes,
             [repeats[size]] * len(at),
             label=f"$n={size}$",
@@ -456,9 +458,9 @@ check(
 # Here it is beside simulated memories, at one size and ratio.
 
 # %%
-split_d = model.dimension_at_ratio(n, ratio)
+split_d = dimension_at_ratio(n, ratio)
 instances = [
-    model.gaussian_pairs(n, split_d, seed=model.derived_seed(seed, 5, t), device=device)
+    gaussian_pairs(n, split_d, seed=derived_seed(seed, 5, t), device=device)
     for t in range(split_instances)
 ]
 
@@ -466,7 +468,7 @@ instances = [
 def failing(pairs, part, margin):
     """Keys that a repaired memory does not retrieve."""
     repaired = sparse_repair(pairs, gamma=margin, reserve=max(1, round(part * split_d)))
-    return int((model.retrieval_margins(pairs, repaired.W) <= 0).sum())
+    return int((retrieval_margins(pairs, repaired.W) <= 0).sum())
 
 
 failures = {
@@ -474,10 +476,7 @@ failures = {
     for margin in progress(gammas, "margins")
 }
 plain = np.mean(
-    [
-        int((model.retrieval_margins(p, cmm.correlation_memory(p)) <= 0).sum())
-        for p in instances
-    ]
+    [int((retrieval_margins(p, correlation_memory(p)) <= 0).sum()) for p in instances]
 )
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-split", "caption": "Keys not retrieved against the share of coordinates that is reserved, for three margins: simulated (points, with standard errors; those at the lower edge are zero) and predicted (lines). Horizontal line: outer products without any repair. There is a best reserve, a tenth of the coordinates or so, with which about as many keys fail as without any repair."}, "image": {"alt": "Three U-shaped curves on logarithmic axes with points along them, lowest between shares of 0.04 and 0.3, rising to hundreds at the proof's share of 0.78."}}
@@ -531,11 +530,14 @@ LOOKS = {
 }
 
 
+choices = read_table("sparse_repair", "predictions")
+
+
 def draw_chances(digits):
     """Predicted success against the ratio, for n = 10^digits, and the transition of all memories."""
     figure, ax = panels(height=3.4)
     fine = np.geomspace(1.2, 60, 2 * curve_points)
-    curves = scales.success_curves(digits, fine)
+    curves = scales.success_curves(choices, digits, fine)
     for name, look in LOOKS.items():
         ax.plot(fine, curves[name], label=name, **look)
     best = scales.any_memory(digits)
@@ -554,7 +556,7 @@ def draw_chances(digits):
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-thousand", "caption": "A thousand pairs. Lines: the Gaussian picture. Steps in the same colours: share of simulated instances whose smallest sufficient dimension lies below (stored). Lines are for the best margins and a hard clip, steps for the round values of the table below. Repair with the reserve of the proof comes last, with the best reserve it is level with outer products; in place it saves half, and equal signals with one clip need 1.6 times what the best memory does."}, "image": {"alt": "Six rising curves on a logarithmic axis from 1 to 60, with step curves near them, in the order: one clip at 1.8, equal signals at 3.6, in place at 4, best reserve and outer products at 9, proof's reserve at 22. A green band at 1.2."}}
 figure, ax = draw_chances(3)
 for k, name in zip((1, 0, 2, 3, 6, 7), LOOKS, strict=True):
-    ax.ecdf(model.top1_ratio(1000, dimensions(1000, k)), lw=1, **LOOKS[name])
+    ax.ecdf(top1_ratio(1000, dimensions(1000, k)), lw=1, **LOOKS[name])
 figure
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-million", "caption": "A million pairs, predicted. The best reserve, a fifteenth of the coordinates, now saves a quarter of what outer products need. The reserve of the proof, seventy per cent, still costs two and a half times as much as no repair."}, "image": {"alt": "Steeper curves: one clip at 1.9, in place at 3, equal signals at 3.7, best reserve at 5.3, outer products at 7.2, proof's reserve at 19. A green band at 1.4."}}
@@ -574,7 +576,7 @@ figure
 # Where does each cross one half?
 
 # %% tags=["hide-input"]
-exponents, curves = scales.half_ratios()
+exponents, curves = scales.half_ratios(choices)
 logs = exponents * math.log(10)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-far", "caption": "Ratio at which each construction succeeds half of the time, predicted, against the number of decimal digits of n; thin lines, the limits 2, 4 and 8. Green dotted: the conjectured two terms of the best memory. Repair with the best reserve starts level with outer products and is below 3 at a hundred digits. With the reserve of the proof it overtakes outer products only beyond that."}, "image": {"alt": "Curves over a logarithmic axis from 2.5 to 4000 digits. Outer products fall from 11 to 7.2 and rise to 8, equal signals rise to 4. Best reserve falls from 11 to 2.2, in place from 5 to 2.05, one clip rises from 1.7 to 2. The proof's reserve falls from 29 to 18, is flat up to ten digits, and falls to 4.5."}}
@@ -701,10 +703,8 @@ check(
 # No gradient is followed and no step size chosen; each round is a linear system with an unknown for each key and each clipped comparison, solved by conjugate gradients at $4 n d^2$ operations a step.
 
 # %%
-small_d = model.dimension_at_ratio(n, 1.6)
-pairs = model.gaussian_pairs(
-    n, small_d, seed=model.derived_seed(seed, 6), device=device
-)
+small_d = dimension_at_ratio(n, 1.6)
+pairs = gaussian_pairs(n, small_d, seed=derived_seed(seed, 6), device=device)
 clipped = clipped_memory(pairs, rounds=4, gamma=0.05, softness=0.03)
 Table(
     {
@@ -720,13 +720,13 @@ print(
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-three", "caption": "Signals (outline) and best competitors (filled) of one instance at d^2 = 1.6 n log n under outer products, with equal signals, and after the clips; tall bars are cut off. Equal signals leave a tail of competitors above them, which the clips fold back."}, "image": {"alt": "Three histograms side by side. Left, two broad overlapping humps. Middle, a spike of signals at one and a hump of competitors that reaches beyond it. Right, the same hump cut off below one."}}
 memories = {
-    "outer products": cmm.correlation_memory(pairs),
+    "outer products": correlation_memory(pairs),
     "equal signals": equalised_memory(pairs),
     f"{clipped.passes - 1} clips": clipped.W,
 }
 figure, axes = panels(3, sharex=True, height=2.8)
 for ax, (name, W) in zip(axes, memories.items(), strict=True):
-    signal, rival = (x.cpu().numpy() for x in model.signals_and_rivals(pairs, W))
+    signal, rival = (x.cpu().numpy() for x in signals_and_rivals(pairs, W))
     bins = np.linspace(-0.2, 2.2, 73)
     ax.hist(rival, bins, color=COMPETITOR, alpha=0.6, label="best competitor")
     ax.hist(signal, bins, color=SIGNAL, histtype="step", lw=1.5, label="signal")
@@ -744,12 +744,12 @@ figure
 verdicts = read_table("finite_size_scaling", "verdicts")
 certified = {}
 for size in (300, 1000):
-    outcome = kinematics.tally(
+    outcome = tally(
         *(verdicts[name][verdicts["n"] == size] for name in ("n", "d", "feasible"))
     )
-    certified[size] = kinematics.transition(size, *outcome[size]).half / math.log(size)
+    certified[size] = transition(size, *outcome[size]).half / math.log(size)
 for size in (3000, 10_000):
-    certified[size] = (kinematics.statistical_dimension(size) - 0.13) / math.log(size)
+    certified[size] = (statistical_dimension(size) - 0.13) / math.log(size)
 halves = {
     (size, k): half_ratio(size, dimensions(size, k))
     for size in certified
@@ -899,8 +899,8 @@ Table(
 # The memory of this section for vectors of your own, as two tensors of shape $(d, n)$:
 #
 # ```python
-# from assocmem.clipped import clipped_memory
-# from assocmem.model import Pairs
+# from assocmem.memories.clipped import clipped_memory
+# from assocmem.pairs.data import Pairs
 #
 # memory = clipped_memory(Pairs(targets, keys), rounds=4)
 # print(memory.retrieves, memory.failures)

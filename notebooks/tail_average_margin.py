@@ -48,14 +48,9 @@ from matplotlib.patches import Polygon
 from scipy import special
 from scipy.optimize import linprog
 
-from assocmem import plotting as plot
-from assocmem.claims import check
-from assocmem.correlation import correlation_memory, percentile_cdf
-from assocmem.fit import fit
-from assocmem.kernels import dense_hessian, loss_pass
-from assocmem.losses import CrossEntropy, TailAverage
-from assocmem.model import derived_seed, gaussian_pairs, scores, tail_count
-from assocmem.plotting import (
+from assocmem.book import plotting as plot
+from assocmem.book.claims import check
+from assocmem.book.plotting import (
     AMONG_BEST,
     CROSS_ENTROPY,
     INK,
@@ -65,22 +60,30 @@ from assocmem.plotting import (
     Table,
     panels,
 )
-from assocmem.progress import progress
-from assocmem.ridgeless import critical_load
-from assocmem.scalar_theory import scalar_tail_average
-from assocmem.tail_average import (
+from assocmem.memories.outer_products import correlation_memory
+from assocmem.pairs.data import derived_seed, gaussian_pairs
+from assocmem.pairs.scores import scores
+from assocmem.pairs.sizes import tail_count
+from assocmem.pairs.tail_average import (
     smoothed_gradient,
     smoothed_hessian,
     smoothed_tail_average,
     smoothed_threshold,
     tail_average,
 )
+from assocmem.progress import progress
+from assocmem.theory.outer_products import percentile_cdf
+from assocmem.theory.ridgeless import critical_load
+from assocmem.theory.scalar import scalar_tail_average
+from assocmem.training.fit import fit
+from assocmem.training.losses import CrossEntropy, TailAverage
+from assocmem.training.passes import dense_hessian, loss_pass
 
 plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
-from assocmem.fit import fit_bytes
-from assocmem.model import pairs_at_load
+from assocmem.pairs.sizes import pairs_at_load
+from assocmem.training.fit import fit_bytes
 
 memory = [
     ("loads", max(loads), lambda load: fit_bytes(pairs_at_load(load, d), d)),

@@ -36,14 +36,9 @@ import math
 import numpy as np
 from scipy import special
 
-from assocmem import kinematics, model
-from assocmem import plotting as plot
-from assocmem.certificates import Certificate
-from assocmem.claims import check
-from assocmem.feasibility import decide, decide_top1, verify
-from assocmem.fit import fit
-from assocmem.losses import CrossEntropy
-from assocmem.plotting import (
+from assocmem.book import plotting as plot
+from assocmem.book.claims import check
+from assocmem.book.plotting import (
     ANY_MEMORY,
     COMPETITOR,
     CROSS_ENTROPY,
@@ -55,14 +50,29 @@ from assocmem.plotting import (
     panels,
     series,
 )
+from assocmem.deciding.certificates import Certificate
+from assocmem.deciding.feasibility import decide, decide_top1, verify
+from assocmem.experiments.transitions import tally, transition
+from assocmem.pairs.data import derived_seed, gaussian_pairs
+from assocmem.pairs.scores import retrieval_margins
+from assocmem.pairs.sizes import top1_ratio
 from assocmem.progress import progress
-from assocmem.results import read_table
+from assocmem.sweeps.stored_table import read_table
+from assocmem.theory.kinematics import (
+    critical_dimension,
+    pool,
+    pooled_moments,
+    retrieval_probability,
+    statistical_dimension,
+)
+from assocmem.training.fit import fit
+from assocmem.training.losses import CrossEntropy
 
 plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
-from assocmem.feasibility import decision_bytes
-from assocmem.model import dimension_at_ratio
+from assocmem.deciding.feasibility import decision_bytes
+from assocmem.pairs.sizes import dimension_at_ratio
 
 memory = [
     (
@@ -112,7 +122,7 @@ memory = [
 pool_n = max(sizes)
 scores = np.random.default_rng([seed, 0]).standard_normal(pool_n)
 rivals = np.sort(scores[1:])[::-1]
-level, pooled = kinematics.pool(scores[0], rivals)
+level, pooled = pool(scores[0], rivals)
 figure, ax = panels(height=3.0)
 ax.plot(np.arange(2, pool_n + 1), rivals, ".", color=COMPETITOR, label="competitors")
 ax.axhline(level, color=LIMIT, lw=1, label="level of the pool")
@@ -149,9 +159,7 @@ figure
 # %%
 n = sizes[-1]
 below, above = (
-    model.gaussian_pairs(
-        n, max(1, round(kinematics.critical_dimension(n)) + step), seed=seed
-    )
+    gaussian_pairs(n, max(1, round(critical_dimension(n)) + step), seed=seed)
     for step in (-3, 3)
 )
 verdicts = [decide_top1(pairs) for pairs in (below, above)]
@@ -183,7 +191,7 @@ def forgeries(certificate):
 genuine = [
     verify(v.certificate, p) for v, p in zip(verdicts, (below, above), strict=True)
 ]
-stranger = model.gaussian_pairs(n, below.d, seed=seed + 1)
+stranger = gaussian_pairs(n, below.d, seed=seed + 1)
 forged = [
     verify(verdicts[0].certificate, stranger),
     verify(forgeries(verdicts[0].certificate), below),
@@ -206,14 +214,14 @@ Table(
 # %%
 def count(n, d):
     """How many of the instances are retrievable, and how many verdicts there are."""
-    seeds = (model.derived_seed(seed, 1, n, d, t) for t in range(instances))
-    found = [decide_top1(model.gaussian_pairs(n, d, seed=s)).feasible for s in seeds]
+    seeds = (derived_seed(seed, 1, n, d, t) for t in range(instances))
+    found = [decide_top1(gaussian_pairs(n, d, seed=s)).feasible for s in seeds]
     return found.count(True), len(found) - found.count(None)
 
 
 counts = {}
 for n in sizes:
-    middle = round(kinematics.critical_dimension(n))
+    middle = round(critical_dimension(n))
     for d in progress(
         range(max(1, middle - half_width), middle + half_width + 1), f"n = {n}"
     ):
@@ -224,7 +232,7 @@ undecided = instances * len(counts) - sum(decided for _, decided in counts.value
 stored = read_table("finite_size_scaling", "verdicts")
 large = stored["n"] >= 300
 undecided += np.isnan(stored["feasible"][large]).sum()
-data = kinematics.tally(*(stored[name][large] for name in ("n", "d", "feasible")))
+data = tally(*(stored[name][large] for name in ("n", "d", "feasible")))
 for n in sizes:
     data[n] = np.array([(d, *c) for (m, d), c in counts.items() if m == n]).T
 all_sizes = sorted(data)
@@ -238,9 +246,9 @@ print(
 # Where each size crosses one half follows from its counts by maximum likelihood.
 
 # %%
-fits = {n: kinematics.transition(n, *data[n]) for n in all_sizes}
+fits = {n: transition(n, *data[n]) for n in all_sizes}
 halves = {n: (found.half, found.error) for n, found in fits.items()}
-predicted = {n: kinematics.statistical_dimension(n) for n in all_sizes}
+predicted = {n: statistical_dimension(n) for n in all_sizes}
 excess = {n: halves[n][0] - predicted[n] for n in all_sizes}
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-transition", "caption": "Share of instances that some memory retrieves. Points: certified verdicts with 95% intervals. Left: against the ratio of the theorem, whose threshold 2 is at the right edge; lines are the kinematic prediction, with no fitted constant. Right: the same points by their distance from the predicted place; lines have the place and the width that fit best. They narrow as n grows, and cross one half at nearly the same distance."}, "image": {"alt": "Left, five steep curves between 0.8 and 1.2 on an axis that reaches 2, with measured points slightly to their left. Right, five curves of different steepness that cross each other at one half and at minus 0.2."}}
@@ -249,15 +257,15 @@ for (n, (d, successes, trials)), look in series(sorted(data.items())):
     color = look["color"]
     fine, width = (
         np.linspace(d.min() - 1, d.max() + 1, 200),
-        kinematics.pooled_moments(n)[1] ** 0.5,
+        pooled_moments(n)[1] ** 0.5,
     )
     near, shift = np.abs(d**2 / n - predicted[n]) < 1.5, fine**2 / n - predicted[n]
     plot.proportions(
-        left, model.top1_ratio(n, d), successes, trials, label=f"$n={n}$", **look
+        left, top1_ratio(n, d), successes, trials, label=f"$n={n}$", **look
     )
     left.plot(
-        model.top1_ratio(n, fine),
-        kinematics.retrieval_probability(n, fine),
+        top1_ratio(n, fine),
+        retrieval_probability(n, fine),
         color=color,
         lw=1.2,
     )
@@ -348,16 +356,14 @@ def compare(d):
     """Verdict on each instance, and whether the fit at each ridge retrieves it."""
     rows = []
     for t in range(trained_instances):
-        pairs = model.gaussian_pairs(
-            trained_n, d, seed=model.derived_seed(seed, 2, d, t)
-        )
+        pairs = gaussian_pairs(trained_n, d, seed=derived_seed(seed, 2, d, t))
         fits = [fit(pairs, CrossEntropy(), ridge=ridge, tol=1e-4) for ridge in ridges]
-        found = [float(model.retrieval_margins(pairs, f.W).min()) > 0 for f in fits]
+        found = [float(retrieval_margins(pairs, f.W).min()) > 0 for f in fits]
         rows.append([decide_top1(pairs).feasible is True, *found])
     return np.array(rows)
 
 
-middle = round(kinematics.critical_dimension(trained_n))
+middle = round(critical_dimension(trained_n))
 trained_d = np.arange(middle - 1, middle + half_width + 4)
 outcomes = np.array([compare(int(d)) for d in progress(trained_d, "training")])
 trained = outcomes.sum(axis=1)
@@ -398,12 +404,12 @@ print(
 # %%
 digits = np.array([2, 3, 4, 6, 9, 12])
 n_large = 10.0**digits
-kinematic = np.array([kinematics.statistical_dimension(n) for n in n_large])
+kinematic = np.array([statistical_dimension(n) for n in n_large])
 two_terms = 2 * np.log(n_large) - 3 * np.log(np.log(n_large))
 Table(
     {
         "$n$": [f"$10^{{{x}}}$" for x in digits],
-        "$d_c$": [kinematics.critical_dimension(n) for n in n_large],
+        "$d_c$": [critical_dimension(n) for n in n_large],
         "$d_c^2/(n\\log n)$": kinematic / np.log(n_large),
         "$2 - 3\\log\\log n/\\log n$": two_terms / np.log(n_large),
         "$d_c^2/n$ less the two terms": kinematic - two_terms,
@@ -414,7 +420,7 @@ Table(
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slow", "caption": "The ratio at which half of all instances are retrievable by some memory: certified counts (points, smaller than their error bars would be), the kinematic value (line), the conjectured two-term law (dashed) continued to where it matters, and the threshold of the theorem. At 10^12 pairs one is at 1.6."}, "image": {"alt": "A slowly rising line from 0.95 at thirty pairs to 1.6 at ten to the twelfth, with five points at its beginning, continued by a dashed line towards 2 at a hundred digits."}}
 figure, ax = panels(height=3.2)
 fine = np.logspace(1.3, 12, 40)
-line = [kinematics.statistical_dimension(n) / math.log(n) for n in fine]
+line = [statistical_dimension(n) / math.log(n) for n in fine]
 far = np.linspace(2, 100, 200)
 law = 2 - 3 * np.log(far * math.log(10)) / (far * math.log(10))
 ax.plot(np.log10(fine), line, color=ANY_MEMORY, label="kinematic value")
@@ -448,12 +454,10 @@ figure
 # %%
 loads = {}
 for k in tails:
-    middle = round(kinematics.critical_dimension(tail_n, k))
+    middle = round(critical_dimension(tail_n, k))
     for d in progress(range(max(1, middle - 2), middle + 3), f"k = {k}"):
-        seeds = (model.derived_seed(seed, 3, k, d, t) for t in range(tail_instances))
-        found = [
-            decide(model.gaussian_pairs(tail_n, d, seed=s), k).feasible for s in seeds
-        ]
+        seeds = (derived_seed(seed, 3, k, d, t) for t in range(tail_instances))
+        found = [decide(gaussian_pairs(tail_n, d, seed=s), k).feasible for s in seeds]
         loads[k, d] = found.count(True), len(found) - found.count(None)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tails", "caption": "Share of instances in which some memory has every signal beat the average of its k best competitors, certified, against the dimension. Vertical lines: the kinematic value for that k, with no fitted constant. The more competitors are averaged, the less it takes."}, "image": {"alt": "Four rising curves, from right to left for growing k, each near a vertical line of its colour."}}
@@ -465,7 +469,7 @@ for k, look in series(tails):
     ).T
     plot.proportions(ax, d, successes, trials, label=f"$k = {k}$", **look)
     ax.plot(d, successes / trials, color=color, lw=1)
-    ax.axvline(kinematics.critical_dimension(tail_n, k), color=color, lw=1, ls=":")
+    ax.axvline(critical_dimension(tail_n, k), color=color, lw=1, ls=":")
 ax.set(xlabel=f"dimension $d$, $n = {tail_n}$", ylabel="share possible")
 ax.legend()
 figure
@@ -490,9 +494,9 @@ figure
 # One proof of your own, to be checked by somebody else who needs numpy and nothing of ours:
 #
 # ```python
-# from assocmem.certificates import save
-# from assocmem.feasibility import decide_top1
-# from assocmem.model import gaussian_pairs
+# from assocmem.deciding.certificates import save
+# from assocmem.deciding.feasibility import decide_top1
+# from assocmem.pairs.data import gaussian_pairs
 #
 # pairs = gaussian_pairs(100, 20, seed=7)
 # save("proof.npz", decide_top1(pairs).certificate, pairs.U, pairs.V)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from assocmem.fit import fit
-from assocmem.kernels import loss_pass
-from assocmem.losses import CrossEntropy
-from assocmem.model import gaussian_pairs
+from assocmem.pairs.data import gaussian_pairs
+from assocmem.training.fit import fit
+from assocmem.training.losses import CrossEntropy
+from assocmem.training.passes import loss_pass
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore:`torch.jit.script` is deprecated:{kind}")  # torchmin

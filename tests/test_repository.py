@@ -6,7 +6,8 @@ import subprocess
 import pytest
 import yaml
 
-from assocmem.sections import project_root, section_names
+from assocmem.book.sections import section_names
+from assocmem.sweeps.project import project_root
 
 ROOT = project_root()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from assocmem import claims, ledger, markdown, run_record, section_pages
-from assocmem.sections import load_section
+from assocmem.book import claims, ledger, markdown, run_record, section_pages
+from assocmem.book.sections import load_section
 
 SECTIONS = "book/sections/"
 MODULES = (claims, ledger, markdown, run_record, section_pages)

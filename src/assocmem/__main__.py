@@ -1,25 +1,22 @@
-"""Command line: run a section with parameters, list what there is, build the book."""
+"""Command line: run a section with parameters, list what there is, sweep, build the book."""
 
 import argparse
 import os
 import signal
 import sys
-from pathlib import Path
+from collections.abc import Sequence
+from importlib.util import find_spec
 
-from assocmem import sweep_command
-from assocmem.sections import (
-    PROFILES,
-    UsageError,
-    load_profile,
-    load_section,
-    read_settings,
-    resolve,
-    section_names,
-)
+from assocmem.checks import UsageError
 
 
-def main(arguments=None):
-    """Entry point of ``python -m assocmem``.
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point of ``assocmem`` and of ``python -m assocmem``.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Words of the command line, by default those the process was started with.
 
     Returns
     -------
@@ -44,43 +41,31 @@ def main(arguments=None):
 def _parser():
     parser = _OneLineParser(prog="python -m assocmem", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    if find_spec("papermill"):
+        from assocmem.book.command import add_parsers as add_book
 
-    run = commands.add_parser("run", help="execute one section")
-    run.add_argument("section", metavar="SECTION")
-    run.add_argument(
-        "-p",
-        nargs=2,
-        action="append",
-        default=[],
-        dest="settings",
-        metavar=("NAME", "VALUE"),
-        help="set a parameter",
-    )
-    run.add_argument("-y", dest="file", metavar="FILE", help="YAML mapping of parameters; -p goes over it")
-    run.add_argument("--profile", default="default", help=f"one of {', '.join(PROFILES)} (%(default)s)")
-    run.add_argument(
-        "--out", default="runs", metavar="PATH", help="folder, or name of the .ipynb to write (%(default)s/)"
-    )
-    run.add_argument("--force", action="store_true", help="execute even if the result is up to date")
-    run.set_defaults(command=_run)
+        add_book(commands)
+    else:
+        _name_missing(commands, "book", "run", "list", "params", "build", "pdf")
+    if find_spec("yaml"):
+        from assocmem.sweeps.command import add_parsers as add_sweeps
 
-    commands.add_parser("list", help="name the sections").set_defaults(command=_list)
-
-    params = commands.add_parser(
-        "params", help="parameters of a section: name, type, default, meaning, range"
-    )
-    params.add_argument("section", metavar="SECTION")
-    params.set_defaults(command=_params)
-
-    sweep_command.add_parser(commands)
-
-    build = commands.add_parser("build", help="execute every section that is out of date and build the book")
-    build.add_argument("--force", action="store_true", help="execute every section")
-    build.set_defaults(command=_build)
-
-    pdf = commands.add_parser("pdf", help="the same book as a PDF (needs LaTeX)")
-    pdf.set_defaults(command=_pdf)
+        add_sweeps(commands)
+    else:
+        _name_missing(commands, "sweeps", "sweep")
     return parser
+
+
+def _name_missing(commands, extra, *names):
+    """Commands of an extra that is not installed say how to get it."""
+
+    def refuse(options):
+        raise UsageError(f"this command is not installed: pip install 'assocmem[{extra}]'")
+
+    for name in names:
+        parser = commands.add_parser(name, help=f"needs assocmem[{extra}]")
+        parser.add_argument("rest", nargs=argparse.REMAINDER)
+        parser.set_defaults(command=refuse)
 
 
 class _OneLineParser(argparse.ArgumentParser):
@@ -88,60 +73,6 @@ class _OneLineParser(argparse.ArgumentParser):
 
     def error(self, message):
         raise UsageError(f"{message} (see {self.prog} --help)")
-
-
-def _run(options):
-    section = load_section(options.section)
-    layers = [load_profile(options.profile, section)]
-    layers += [read_settings(options.file)] if options.file else []
-    values = resolve(section, *layers, dict(options.settings))
-    target = Path(options.out)
-    target = target if target.suffix == ".ipynb" else target / f"{section.name}.ipynb"
-
-    from assocmem.claims import read_checks, surprises
-    from assocmem.notebooks import SectionFailed, run_section
-
-    if sys.stderr.isatty():
-        print(f"section 1 of 1: {section.name} running", file=sys.stderr)
-    try:
-        done = run_section(section, values, target, force=options.force)
-    except SectionFailed as error:
-        print(f"assocmem: {error}", file=sys.stderr)
-        return 1
-    print(f"{done.target}: {f'executed in {done.seconds:.1f} s' if done.fresh else 'up to date'}")
-    for line in surprises(read_checks(done.target)):
-        print(f"note: {line}")
-    return 0
-
-
-def _list(options):
-    names = section_names()
-    width = max(map(len, names), default=0)
-    for name in names:
-        print(f"{name:{width}}  {load_section(name).title}")
-
-
-def _params(options):
-    section = load_section(options.section)
-    rows = [("name", "type", "default", "range", "meaning")]
-    rows += [
-        (p.name, p.type_name, repr(p.default), p.allowed.text, p.meaning) for p in section.parameters.values()
-    ]
-    widths = [max(len(row[i]) for row in rows) for i in range(4)]
-    for row in rows:
-        print("  ".join(f"{cell:{width}}" for cell, width in zip(row, [*widths, 0], strict=True)).rstrip())
-
-
-def _build(options):
-    from assocmem.book import build_book
-
-    return build_book(force=options.force)
-
-
-def _pdf(options):
-    from assocmem.printing import build_pdf
-
-    return build_pdf()
 
 
 if __name__ == "__main__":

@@ -65,3 +65,10 @@ def terminal_path():
         return os.ttyname(sys.stderr.fileno())
     except (OSError, AttributeError, ValueError):
         return ""
+
+
+def duration(seconds):
+    """A time in words."""
+    if seconds < 100:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

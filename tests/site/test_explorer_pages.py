@@ -6,12 +6,12 @@ import re
 import numpy as np
 import pytest
 
-from assocmem import kinematics
-from assocmem.correlation import query_failure
-from assocmem.finite_size import effective_load
-from assocmem.model import tail_count
-from assocmem.ridgeless import critical_load, sat_laws, solve_unsat, tail_mean
-from assocmem.scalar_theory import saddle_points, solve_scalar
+from assocmem.pairs.sizes import tail_count
+from assocmem.theory import kinematics
+from assocmem.theory.finite_dimension import effective_load
+from assocmem.theory.outer_products import query_failure
+from assocmem.theory.ridgeless import critical_load, sat_laws, solve_unsat, tail_mean
+from assocmem.theory.scalar import saddle_points, solve_scalar
 
 pytestmark = [pytest.mark.site, pytest.mark.parametrize("origin", ["disk"], indirect=True)]
 

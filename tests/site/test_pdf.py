@@ -9,9 +9,9 @@ import pytest
 import yaml
 from conftest import ROOT, toc_pages
 
-from assocmem.claims import read_checks
-from assocmem.printing import pdf_path
-from assocmem.sections import load_section
+from assocmem.book.claims import read_checks
+from assocmem.book.pdf import pdf_path
+from assocmem.book.sections import load_section
 
 pytestmark = pytest.mark.site
 

@@ -1,5 +1,5 @@
-// The scalar theory of tail-average learning, as the Python package has it (assocmem.scalar_theory,
-// assocmem.ridgeless): the same equations, panels and safeguards. Browser tests compare the two to 1e-9.
+// The scalar theory of tail-average learning, as the Python package has it (assocmem.theory.scalar,
+// assocmem.theory.ridgeless): the same equations, panels and safeguards. Browser tests compare the two to 1e-9.
 
 (function (scope) {
   "use strict";

@@ -1,0 +1,1 @@
+"""The book: its sections, the ledger of claims, figures and pages."""

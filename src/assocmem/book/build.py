@@ -1,0 +1,232 @@
+"""Build the book: execute what is out of date, side by side, write the ledger, render, check the pages."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+import yaml
+
+from assocmem.book.claims import read_checks, surprises
+from assocmem.book.explorer import write_script
+from assocmem.book.ledger import ledger, ledger_line, ledger_page, miscounts
+from assocmem.book.run_record import read_record
+from assocmem.book.section_pages import read_notes
+from assocmem.book.sections import load_section
+from assocmem.book.status_page import status_page
+from assocmem.book.tables_page import tables_page
+from assocmem.checks import UsageError
+from assocmem.machine import THREAD_SETTINGS, cores
+from assocmem.progress import TERMINAL, terminal_path
+from assocmem.sweeps.project import project_root
+
+SECTIONS = "book/sections/"
+EXPLORER_TABLES = "book/_static_src/explorer/tables.js"
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def build_book(*, force=False):
+    """Execute every section of the table of contents that is out of date and render the book.
+
+    Parameters
+    ----------
+    force : bool
+        Execute all sections.
+
+    Returns
+    -------
+    int
+        0 if the book is complete; 1 if a section failed, a verdict is not the one its section reports, a
+        check has gone, the renderer warned, or a page is missing. Each reason is printed.
+    """
+    root = project_root()
+    pages = contents(root)
+    problems, times = prepare(root, pages, force=force)
+    problems = problems or render(root, pages)
+    if problems:
+        return fail(problems)
+    print("\n".join(f"{name:24} {seconds}" for name, seconds in times.items()))
+    print(f"open {root / '_build' / 'html' / 'index.html'}")
+    return 0
+
+
+def fail(lines):
+    """Print what went wrong and return the exit code for it."""
+    print("\n".join(f"assocmem: {line}" for line in lines), file=sys.stderr)
+    return 1
+
+
+def prepare(root, pages, *, force=False):
+    """Execute the sections that are out of date and write the pages that are made from their results.
+
+    Returns
+    -------
+    problems : list of str
+    times : dict
+        Words on how long each section took, by name.
+    """
+    names = [page.removeprefix(SECTIONS) for page in pages if page.startswith(SECTIONS)]
+    read_notes(names, root)  # before anything is executed
+    problems, times = execute_sections(names, root, force=force)
+    problems = problems or write_ledger(names, root)
+    if not problems:
+        try:
+            write_tables_page(names, root)
+            write_script(root / EXPLORER_TABLES)
+            write_status_page(names, root)
+        except ValueError as error:
+            problems = [f"stored tables: {error}"]
+    return problems, times
+
+
+def contents(root):
+    """Pages of ``_toc.yml`` in order, without endings."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    chapters = [chapter for part in toc.get("parts", []) for chapter in part["chapters"]]
+    return [toc["root"], *(entry["file"] for entry in [*toc.get("chapters", []), *chapters])]
+
+
+def execute_sections(names, root, *, force=False):
+    """Run the sections as separate processes, as many side by side as there are cores.
+
+    Parameters
+    ----------
+    names : list of str
+    root : Path
+    force : bool
+
+    Returns
+    -------
+    failures : list of str
+    times : dict
+        Words on how long each took, by name.
+    """
+    if not names:
+        raise UsageError("_toc.yml lists no section")
+    workers = min(cores(), len(names))
+    threads = str(max(1, cores() // workers))
+    environment = os.environ | dict.fromkeys(THREAD_SETTINGS, threads) | {TERMINAL: terminal_path()}
+    command = [sys.executable, "-m", "assocmem", "run", "--out", str(root / SECTIONS)]
+    command += ["--force"] if force else []
+
+    running = []
+
+    def execute(name):
+        started = time.monotonic()
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
+        with subprocess.Popen([*command, name], env=environment, cwd=root, **pipes) as process:
+            running.append(process)
+            output, errors = process.communicate()
+        return name, process.returncode, output, errors.strip(), time.monotonic() - started
+
+    failures, times = [], {}
+    with ThreadPoolExecutor(workers) as pool:
+        jobs = [pool.submit(execute, name) for name in names]
+        try:
+            for number, job in enumerate(as_completed(jobs), 1):
+                name, code, output, errors, seconds = job.result()
+                times[name] = f"{seconds:.1f} s" if "up to date" not in output else "up to date"
+                outcome = "FAILED" if code else times[name]
+                print(f"section {number} of {len(names)}: {name} {outcome}", flush=True)
+                failures += [errors] if code else []
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in running:
+                process.terminate()
+            raise
+    return failures, {name: times[name] for name in names}
+
+
+def write_ledger(names, root):
+    """Write the ledger page, its summary and ``claims.json`` from the executed sections.
+
+    Returns
+    -------
+    list of str
+        The checks whose verdict is not the one that their section reports, and the statements that are
+        checked more or less often than ``notebooks/sections.yml`` says.
+    """
+    checks = _checks(names, root)
+    entries = ledger(checks)
+    _write_if_changed(root / "book" / "ledger.md", ledger_page(entries, _titles(names, root)))
+    _write_if_changed(root / "book" / "ledger_line.md", ledger_line(entries))
+    _write_if_changed(root / "book" / "_extra" / "claims.json", json.dumps(entries, indent=1) + "\n")
+    promised = {name: notes.checks for name, notes in read_notes(names, root).items()}
+    everything = [c for own in checks.values() for c in own]
+    return miscounts(checks, promised) + surprises(everything)
+
+
+def _checks(names, root):
+    return {name: read_checks(root / SECTIONS / f"{name}.ipynb") for name in names}
+
+
+def _titles(names, root):
+    return {name: load_section(name, root).title for name in names}
+
+
+def write_tables_page(names, root):
+    """Write the page that lists the stored tables."""
+    _write_if_changed(root / "book" / "tables.md", tables_page(root, _titles(names, root)))
+
+
+def write_status_page(names, root):
+    """Write the page on what the book was made with."""
+    records = {name: read_record(root / SECTIONS / f"{name}.ipynb") for name in names}
+    page = status_page(root, _titles(names, root), _checks(names, root), records)
+    _write_if_changed(root / "book" / "status.md", page)
+
+
+def _write_if_changed(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def render(root, pages):
+    """Call jupyter-book with warnings as errors and check that every page came out.
+
+    Returns
+    -------
+    list of str
+        What went wrong.
+    """
+    output = root / "_build"
+    problems = jupyter_book(root)
+    if problems:
+        # pages that were read are not read again, and their warnings would not come back
+        shutil.rmtree(output / "html" / ".doctrees", ignore_errors=True)
+        shutil.rmtree(output / ".doctrees", ignore_errors=True)
+        return problems
+    missing = [page for page in [*pages, "claims.json"] if not _rendered(output / "html", page).is_file()]
+    return [f"the book lacks the page {page}" for page in missing]
+
+
+def jupyter_book(root, *arguments, **variables):
+    """Call jupyter-book with warnings as errors.
+
+    Returns
+    -------
+    list of str
+        What went wrong.
+    """
+    launch = "from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", launch, "build", str(root), "-W", "-n", "--keep-going", "-q", *arguments]
+    environment = os.environ | variables
+    pipes = {"capture_output": True, "encoding": "utf-8"}
+    done = subprocess.run(command, check=False, cwd=root, env=environment, **pipes)
+    return ["the book did not render:", *_telling(done.stdout + done.stderr)] if done.returncode else []
+
+
+def _rendered(html, page):
+    return html / (page if Path(page).suffix else f"{page}.html")
+
+
+def _telling(log):
+    lines = COLOUR.sub("", log).splitlines()
+    telling = [line for line in lines if "WARNING" in line or "ERROR" in line or "rror:" in line]
+    return telling[:20] or lines[-20:]

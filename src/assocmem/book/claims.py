@@ -1,0 +1,280 @@
+"""Claims: what the paper says, what was measured, and whether it held.
+
+A section calls `check` once for each thing it measures. The result is stored in the executed notebook as
+data beside the table a reader sees; `assocmem.ledger` makes its page and ``claims.json`` from those outputs.
+"""
+
+import html
+import json
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from assocmem.checks import require
+
+VERDICTS = ("holds", "holds with limits", "does not hold", "not yet")
+MIME = "application/vnd.assocmem.check+json"
+STATEMENTS = Path(__file__).with_name("claims.yml")
+_BADGES = dict(
+    zip(VERDICTS, ("verdict-holds", "verdict-limits", "verdict-fails", "verdict-notyet"), strict=True)
+)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A numbered statement or figure of the paper, in the words of the book.
+
+    Attributes
+    ----------
+    id : str
+        For instance ``"theorem-1"``.
+    kind, number, label : str, int or None, str or None
+        As printed and labelled in the paper.
+    place : str
+        The paper's section it stands in.
+    title, says : str
+        What it is about, and what it claims.
+    section : str
+        The section of this book that checks it.
+    """
+
+    id: str
+    kind: str
+    number: int | None
+    label: str | None
+    place: str
+    title: str
+    says: str
+    section: str
+
+    @property
+    def name(self):
+        """``Theorem 1``, or ``Formula`` where the paper's number is not known."""
+        return f"{self.kind.capitalize()} {self.number}" if self.number else "Formula"
+
+    @property
+    def source(self):
+        """Name, place and label in the paper, for a machine-readable entry."""
+        return f"{self.name}, {self.place}" + (f" [{self.label}]" if self.label else "")
+
+
+@cache
+def statements():
+    """All numbered statements and figures of the paper by id, in its order."""
+    entries = yaml.safe_load(STATEMENTS.read_text(encoding="utf-8"))
+    return {entry["id"]: Statement(**entry) for entry in entries}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One measurement against a prediction and against a falsehood.
+
+    Attributes
+    ----------
+    claim, what : str
+        Id of the statement, and what was measured.
+    measured, predicted, falsehood_predicted : list of float
+        The numbers compared, entry by entry.
+    tolerance : list of float
+        Largest acceptable distance from the prediction, one number or one for each entry.
+    relation : str
+        ``"=="``, or ``"<="`` and ``">="`` for a bound.
+    falsehood : str
+        A wrong claim that the same numbers must contradict.
+    limits : str
+        Where the statement bites only under conditions worth stating.
+    verdict, expected : str
+        What came out, and what the text of the section says came out.
+    """
+
+    claim: str
+    what: str
+    measured: list
+    predicted: list
+    tolerance: list
+    relation: str
+    falsehood: str
+    falsehood_predicted: list
+    limits: str
+    verdict: str
+    expected: str
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"text/plain": self._text(), "text/html": self.html(), MIME: asdict(self)}
+
+    def _rows(self):
+        statement = statements()[self.claim]
+        return [
+            ("Claim", f"{statement.name}: {statement.title}"),
+            ("Measured", f"{self.what}: {in_short(self.measured)}"),
+            ("Predicted", self.agreement),
+            ("Falsehood", f"{self.falsehood}: {self.rejection}"),
+            *([("Limits", self.limits)] if self.limits else []),
+        ]
+
+    @property
+    def agreement(self):
+        """How the measurement compares with the prediction, in a few words."""
+        text = f"{bound_in_short(self.relation, self.predicted)}, tolerance {in_short(self.tolerance)}"
+        return text + self._count(self.predicted, "within it", True)
+
+    @property
+    def rejection(self):
+        """How the measurement compares with the falsehood, in a few words."""
+        fits = _fits(self.measured, self.falsehood_predicted, self.tolerance, self.relation)
+        verb = "not rejected" if fits.all() else "rejected"
+        text = f"{in_short(self.falsehood_predicted)}, {verb}"
+        return text + self._count(self.falsehood_predicted, "outside", False)
+
+    def _count(self, predicted, word, wanted):
+        """``: 31 of 32 within it``, where there is more than one number."""
+        fits = _fits(self.measured, predicted, self.tolerance, self.relation)
+        return f": {np.sum(fits == wanted)} of {fits.size} {word}" if fits.size > 1 else ""
+
+    def _text(self):
+        return "\n".join(f"{name}: {text}" for name, text in (*self._rows(), ("Verdict", self.verdict)))
+
+    def html(self, ledger=""):
+        """The check as a table.
+
+        Parameters
+        ----------
+        ledger : str
+            Address of the statement's entry in the ledger, to which the claim then leads.
+        """
+        cells = {name: html.escape(text) for name, text in self._rows()}
+        if ledger:
+            cells["Claim"] = f'<a href="{html.escape(ledger)}">{cells["Claim"]}</a>'
+        rows = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in cells.items())
+        return f'<table class="check"><caption>{badge(self.verdict)}</caption><tbody>{rows}</tbody></table>'
+
+
+def check(claim, what, *, measured, predicted, tolerance, falsehood, relation="==", limits="", expected=None):
+    """Compare a measurement with what is claimed, and with a falsehood that it must contradict.
+
+    Parameters
+    ----------
+    claim : str
+        Id of a statement of the paper.
+    what : str
+        What was measured, in a few words.
+    measured, predicted : float or sequence of float
+        Of one length; a single prediction holds for all measurements.
+    tolerance : float or sequence of float
+        Largest acceptable distance, in the units of the measurement, at least 0.
+    falsehood : tuple of str and float or sequence of float
+        A wrong claim and what it predicts for the same measurement.
+    relation : {"==", "<=", ">="}
+        ``"<="`` claims that the measurement is at most the prediction.
+    limits : str
+        Conditions under which the statement bites; turns "holds" into "holds with limits".
+    expected : str, optional
+        The verdict that the section's text reports; by default the best one possible here.
+
+    Returns
+    -------
+    Check
+        ``verdict`` is "holds" or "holds with limits" if the measurement agrees with the prediction and
+        contradicts the falsehood, "does not hold" if it disagrees with the prediction, and "not yet" if it
+        cannot tell the prediction from the falsehood.
+
+    Raises
+    ------
+    ValueError
+        For an unknown claim or relation, a negative tolerance, or numbers that are not finite.
+    """
+    require(claim in statements(), "claim", claim, "the id of a statement in claims.yml")
+    require(relation in ("==", "<=", ">="), "relation", relation, "==, <= or >=")
+    best = "holds with limits" if limits else "holds"
+    expected = expected or best
+    require(expected in VERDICTS, "expected", expected, f"one of {', '.join(VERDICTS)}")
+    named, wrong = falsehood
+    measured, predicted, tolerance, wrong = map(_list, (measured, predicted, tolerance, wrong))
+    for name, numbers in (("predicted", predicted), ("tolerance", tolerance), ("falsehood", wrong)):
+        fits = len(numbers) in (1, len(measured))
+        require(fits, name, numbers, f"one number or {len(measured)}, like measured")
+    finite = np.isfinite(np.concatenate([measured, predicted, tolerance, wrong])).all()
+    require(finite, "measured", measured, "finite, and so the numbers it is compared with")
+    require(min(tolerance) >= 0, "tolerance", tolerance, ">= 0")
+    if not _agrees(measured, predicted, tolerance, relation):
+        verdict = "does not hold"
+    elif _agrees(measured, wrong, tolerance, relation):
+        verdict = "not yet"
+    else:
+        verdict = best
+    return Check(
+        claim, what, measured, predicted, tolerance, relation, named, wrong, limits, verdict, expected
+    )
+
+
+def _list(numbers):
+    return [float(x) for x in np.atleast_1d(np.asarray(numbers, dtype=float))]
+
+
+def _fits(measured, predicted, tolerance, relation):
+    difference = np.subtract(measured, predicted)
+    distance = {"==": np.abs(difference), "<=": difference, ">=": -difference}[relation]
+    return distance <= np.asarray(tolerance)
+
+
+def _agrees(*comparison):
+    return bool(_fits(*comparison).all())
+
+
+def in_short(numbers):
+    """Up to four numbers, or how many there are and their range."""
+    if len(numbers) <= 4:
+        return ", ".join(f"{x:.4g}" for x in numbers)
+    return f"{len(numbers)} numbers from {min(numbers):.3g} to {max(numbers):.3g}"
+
+
+def bound_in_short(relation, numbers):
+    """Predictions as `in_short` has them, with what they bound."""
+    if relation == "==":
+        return in_short(numbers)
+    words, kind = {"<=": ("at most", "upper"), ">=": ("at least", "lower")}[relation]
+    if len(numbers) <= 4:
+        return f"{words} {in_short(numbers)}"
+    return in_short(numbers).replace("numbers", f"{kind} bounds")
+
+
+def badge(verdict):
+    """A verdict as a small coloured label (HTML)."""
+    return f'<span class="verdict {_BADGES[verdict]}">{verdict}</span>'
+
+
+# --- checks of executed notebooks -----------------------------------------------------------------
+
+
+def read_checks(notebook):
+    """The checks stored in an executed notebook.
+
+    Parameters
+    ----------
+    notebook : path
+
+    Returns
+    -------
+    list of Check
+    """
+    cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
+    found = (check_in(output) for cell in cells for output in cell.get("outputs", []))
+    return [c for c in found if c]
+
+
+def check_in(output):
+    """The check that an output of a notebook holds, or None."""
+    data = output.get("data", {}).get(MIME)
+    return Check(**data) if data else None
+
+
+def surprises(checks):
+    """Lines for the checks whose verdict is not the one the text reports."""
+    return [
+        f"{c.claim}, {c.what}: verdict '{c.verdict}', the section says '{c.expected}'"
+        for c in checks
+        if c.verdict != c.expected
+    ]

@@ -1,0 +1,98 @@
+"""The commands of the book: run a section, list what there is, build the pages, print them."""
+
+import sys
+from pathlib import Path
+
+from assocmem.book.sections import PROFILES, load_profile, load_section, resolve, section_names
+from assocmem.sweeps.parameters import read_settings
+
+
+def add_parsers(commands):
+    """Add the commands of the book to the subparsers of the command line."""
+    run = commands.add_parser("run", help="execute one section")
+    run.add_argument("section", metavar="SECTION")
+    run.add_argument(
+        "-p",
+        nargs=2,
+        action="append",
+        default=[],
+        dest="settings",
+        metavar=("NAME", "VALUE"),
+        help="set a parameter",
+    )
+    run.add_argument("-y", dest="file", metavar="FILE", help="YAML mapping of parameters; -p goes over it")
+    run.add_argument("--profile", default="default", help=f"one of {', '.join(PROFILES)} (%(default)s)")
+    run.add_argument(
+        "--out", default="runs", metavar="PATH", help="folder, or name of the .ipynb to write (%(default)s/)"
+    )
+    run.add_argument("--force", action="store_true", help="execute even if the result is up to date")
+    run.set_defaults(command=_run)
+
+    commands.add_parser("list", help="name the sections").set_defaults(command=_list)
+
+    params = commands.add_parser(
+        "params", help="parameters of a section: name, type, default, meaning, range"
+    )
+    params.add_argument("section", metavar="SECTION")
+    params.set_defaults(command=_params)
+
+    build = commands.add_parser("build", help="execute every section that is out of date and build the book")
+    build.add_argument("--force", action="store_true", help="execute every section")
+    build.set_defaults(command=_build)
+
+    pdf = commands.add_parser("pdf", help="the same book as a PDF (needs LaTeX)")
+    pdf.set_defaults(command=_pdf)
+
+
+def _run(options):
+    section = load_section(options.section)
+    layers = [load_profile(options.profile, section)]
+    layers += [read_settings(options.file)] if options.file else []
+    values = resolve(section, *layers, dict(options.settings))
+    target = Path(options.out)
+    target = target if target.suffix == ".ipynb" else target / f"{section.name}.ipynb"
+
+    from assocmem.book.claims import read_checks, surprises
+    from assocmem.book.runner import SectionFailed, run_section
+
+    if sys.stderr.isatty():
+        print(f"section 1 of 1: {section.name} running", file=sys.stderr)
+    try:
+        done = run_section(section, values, target, force=options.force)
+    except SectionFailed as error:
+        print(f"assocmem: {error}", file=sys.stderr)
+        return 1
+    print(f"{done.target}: {f'executed in {done.seconds:.1f} s' if done.fresh else 'up to date'}")
+    for line in surprises(read_checks(done.target)):
+        print(f"note: {line}")
+    return 0
+
+
+def _list(options):
+    names = section_names()
+    width = max(map(len, names), default=0)
+    for name in names:
+        print(f"{name:{width}}  {load_section(name).title}")
+
+
+def _params(options):
+    section = load_section(options.section)
+    rows = [("name", "type", "default", "range", "meaning")]
+    rows += [
+        (p.name, p.type_name, repr(p.default), p.allowed.text, p.meaning) for p in section.parameters.values()
+    ]
+    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+    for row in rows:
+        print("  ".join(f"{cell:{width}}" for cell, width in zip(row, [*widths, 0], strict=True)).rstrip())
+
+
+def _build(options):
+    from assocmem.book.build import build_book
+
+    return build_book(force=options.force)
+
+
+def _pdf(options):
+    from assocmem.book.pdf import build_pdf
+
+    return build_pdf()

@@ -1,0 +1,152 @@
+"""Numbers for the explorer pages of the book: what is too long to compute in a browser, as a script.
+
+The pages do the scalar theory themselves (``book/_static_src/explorer``). What they take from here are
+moments that they interpolate, certified counts, and what the explicit memories need.
+"""
+
+import hashlib
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+
+from assocmem.book.plotting import proportion_interval
+from assocmem.experiments.scales import CLIPPED, SPLIT, half_ratio, stored_digits
+from assocmem.experiments.transitions import tally, transition
+from assocmem.machine import write_whole
+from assocmem.pairs.sizes import tail_count
+from assocmem.sweeps.fingerprints import fingerprint
+from assocmem.sweeps.project import project_root
+from assocmem.sweeps.stored_table import read_table
+from assocmem.theory.kinematics import pooled_moments
+
+DIGITS = 15.0  # decimal digits of the largest number of pairs, and some more to interpolate
+MEMORIES = {SPLIT: "sparse repair, best reserve", CLIPPED: "equal signals, worst competitors clipped once"}
+STORED = ("explorer", "finite_size_scaling", "ridgeless_limit", "sparse_repair")
+
+
+def write_script(path):
+    """Write the tables as a script that puts them where the pages look, unless it is there and up to date.
+
+    Parameters
+    ----------
+    path : Path
+        The ``.js`` to write.
+
+    Raises
+    ------
+    ValueError
+        If a stored table is missing or stale.
+    """
+    head = f"// made by assocmem.book.explorer from {_key()}\n"
+    if path.exists() and path.read_text(encoding="utf-8").startswith(head):
+        return
+    text = json.dumps(tables(), separators=(",", ":"), allow_nan=False)
+    write_whole(path, f"{head}(globalThis.assocmem = globalThis.assocmem || {{}}).tables = {text};\n")
+
+
+def _key():
+    """Digits that change when the tables may."""
+    digest = hashlib.sha256(fingerprint(Path(__file__).read_text(encoding="utf-8")).encode())
+    for path in sorted(p for name in STORED for p in (project_root() / "data" / name).glob("*.csv")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def tables():
+    """All tables of the explorer pages, as plain data.
+
+    Returns
+    -------
+    dict
+        ``pooled``: moments of the number of competitors pooled with a signal, for each n along k;
+        ``outer_products``: log probability that outer products do not retrieve a key, by n and
+        ``d^2/(n log n)``; ``certified``: counts of proved verdicts; ``certified_shift``: how far their
+        transitions are from the kinematic ones, in ``d^2/n`` for k = 1, and the largest share of it for any
+        tail; ``memories``: the ratio at which half of the instances are retrieved, along the digits of n.
+    """
+    certified = _certified()
+    top1 = [row for row in certified if row["r"] == 0]
+    return {
+        "pooled": {"rows": _pooled()},
+        "outer_products": _outer_products(),
+        "certified": certified,
+        "certified_shift": {
+            "sizes": [row["n"] for row in top1],
+            "shift": [row["shift"] for row in top1],
+            "error": [row["shift_error"] for row in top1],
+            "largest_share": _digits(max(-row["shift"] / (row["half"] ** 2 / row["n"]) for row in certified)),
+        },
+        "memories": _memories(),
+    }
+
+
+def _pooled():
+    table = read_table("explorer", "pooled")
+    rows = []
+    for n in np.unique(table["n"]):
+        mine = table["n"] == n
+        order = np.argsort(table["k"][mine])
+        columns = {name: table[name][mine][order].tolist() for name in ("mean", "variance", "third")}
+        rows.append({"n": int(n), "k": [int(k) for k in table["k"][mine][order]], **columns})
+    return rows
+
+
+def _outer_products():
+    table = read_table("explorer", "outer_products")
+    n, ratio = np.unique(table["n"]), np.unique(table["ratio"])
+    values = np.full((len(n), len(ratio)), np.nan)
+    values[np.searchsorted(n, table["n"]), np.searchsorted(ratio, table["ratio"])] = table["log_failure"]
+    return {"n": [int(x) for x in n], "ratio": ratio.tolist(), "log_failure": values.tolist()}
+
+
+def _certified():
+    """Counts of proved verdicts by tail fraction (0 for first place) and number of pairs."""
+    top1, tails = read_table("finite_size_scaling", "verdicts"), read_table("ridgeless_limit", "verdicts")
+    return [
+        *_counts(0.0, top1["n"], top1["d"], top1["feasible"]),
+        *(
+            row
+            for r in np.unique(tails["r"])
+            for row in _counts(float(r), *(tails[name][tails["r"] == r] for name in ("n", "d", "feasible")))
+        ),
+    ]
+
+
+def _counts(r, n, d, feasible):
+    for size, (dimensions, yes, decided) in tally(n, d, feasible).items():
+        k = tail_count(r, size - 1) if r else 1
+        found = transition(size, dimensions, yes, decided, k)
+        low, high = proportion_interval(yes, decided)
+        yield {
+            "r": r,
+            "n": size,
+            "d": dimensions.tolist(),
+            "yes": yes.tolist(),
+            "decided": decided.tolist(),
+            "share": _rounded(yes / decided),
+            "low": _rounded(low),
+            "high": _rounded(high),
+            "half": _digits(math.sqrt(size * found.half)),
+            "error": _digits(found.error * math.sqrt(size / found.half) / 2),
+            "shift": _digits(found.half - pooled_moments(size, k)[0]),
+            "shift_error": _digits(found.error),
+        }
+
+
+def _memories():
+    choices = read_table("sparse_repair", "predictions")
+    digits = [x for x in stored_digits(choices) if x <= DIGITS]
+    curves = {
+        label: _rounded(half_ratio(choices, x, name) for x in digits) for name, label in MEMORIES.items()
+    }
+    return {"digits": digits, "ratio": curves}
+
+
+def _rounded(values):
+    return [_digits(x) for x in values]
+
+
+def _digits(x):
+    return float(f"{x:.6g}")

@@ -1,0 +1,241 @@
+"""The ledger: one entry for each statement of the paper, as data for machines and as a page."""
+
+from collections import Counter
+from dataclasses import asdict, fields
+
+from assocmem.book.claims import Check, badge, bound_in_short, in_short, statements
+from assocmem.book.markdown import list_table
+
+SECTIONS = {
+    "correlation_memory": "The correlation matrix memory",
+    "sparse_repair": "Adaptive sparse repair",
+    "top1_threshold": "The sharp top-1 threshold",
+    "dual_certificate": "The dual certificate",
+    "finite_size_scaling": "Finite-size scaling",
+    "tail_average_margin": "The tail-average margin",
+    "scalar_theory": "The scalar theory",
+    "leave_one_out": "The coupled leave-one-out method",
+    "ridgeless_limit": "The ridgeless limit",
+}
+"""Sections of the finished book in their order, with a title for those still to come."""
+_WORST_FIRST = ("does not hold", "not yet", "holds with limits", "holds")
+_VERBS = {
+    "holds": ("holds", "hold"),
+    "holds with limits": ("holds with limits", "hold with limits"),
+    "does not hold": ("does not", "do not"),
+    "not yet": ("is not decided yet", "are not decided yet"),
+}
+
+
+def anchors(section, checks):
+    """A name for the place of each check of a section, unique in the book.
+
+    It is ``check-ID`` for the first check of a statement, ``check-ID-2`` for the second, and has the name of
+    the section in it where that is not the statement's own.
+
+    Parameters
+    ----------
+    section : str
+    checks : list of Check
+        In the order of the section.
+
+    Returns
+    -------
+    list of str
+    """
+    seen, names = Counter(), []
+    for c in checks:
+        seen[c.claim] += 1
+        home = statements()[c.claim].section == section
+        place = "" if home else f"-in-{section.replace('_', '-')}"
+        number = f"-{seen[c.claim]}" if seen[c.claim] > 1 else ""
+        names.append(f"check-{c.claim}{place}{number}")
+    return names
+
+
+def miscounts(checks, promised):
+    """Lines for the statements that are checked more or less often than the sections should.
+
+    Parameters
+    ----------
+    checks : dict
+        Lists of `Check` by section, for the sections that are in the book.
+    promised : dict
+        Numbers of checks by statement, by section.
+    """
+    lines = []
+    for section, own in checks.items():
+        found, expected = Counter(c.claim for c in own), Counter(promised[section])
+        lines += [
+            f"section {section}: {_times(found[claim])} of {claim}, and notebooks/sections.yml expects "
+            f"{expected[claim]}"
+            for claim in statements()
+            if found[claim] != expected[claim]
+        ]
+    covered = {claim for section in checks for claim in promised[section]}
+    lines += [
+        f"{statement.id}: no check anywhere, though its section {statement.section} is in the book"
+        for statement in statements().values()
+        if statement.section in checks and statement.id not in covered
+    ]
+    return lines
+
+
+def _times(count):
+    return f"{count} check" if count == 1 else f"{count or 'no'} checks"
+
+
+def ledger(checks):
+    """One entry for each statement of the paper, as plain data for ``claims.json``.
+
+    Parameters
+    ----------
+    checks : dict
+        Lists of `Check` by section. A statement with several takes the worst verdict and the numbers that go
+        with it.
+
+    Returns
+    -------
+    list of dict
+    """
+    placed = [
+        (c, asdict(c) | {"section": section, "anchor": anchor})
+        for section, own in checks.items()
+        for c, anchor in zip(own, anchors(section, own), strict=True)
+    ]
+    entries = []
+    for statement in statements().values():
+        own = [entry for c, entry in placed if c.claim == statement.id]
+        worst = min(own, key=lambda e: _WORST_FIRST.index(e["verdict"]), default={"verdict": "not yet"})
+        entries.append(
+            {
+                "id": statement.id,
+                "source": statement.source,
+                "title": statement.title,
+                "section": statement.section,
+                "verdict": worst["verdict"],
+                "measured": worst.get("measured"),
+                "predicted": worst.get("predicted"),
+                "tolerance": worst.get("tolerance"),
+                "falsehood": worst.get("falsehood"),
+                "checks": own,
+            }
+        )
+    return entries
+
+
+# --- in words -------------------------------------------------------------------------------------
+
+
+def ledger_line(entries):
+    """How many statements hold, in one sentence that leads to them.
+
+    Parameters
+    ----------
+    entries : list of dict
+        From `ledger`.
+
+    Returns
+    -------
+    str
+        Markdown, for a page beside that of the ledger.
+    """
+    counts = Counter(entry["verdict"] for entry in entries)
+    parts = [
+        f'<a href="ledger.html?verdict={slug(verdict)}">{count} {verbs[count > 1]}</a>'
+        for verdict, verbs in _VERBS.items()
+        if (count := counts[verdict])
+    ]
+    listed = ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else parts[0]
+    return f"Of {len(entries)} statements and figures of the paper, {listed}.\n"
+
+
+def slug(verdict):
+    """A verdict as it stands in an address."""
+    return verdict.replace(" ", "-")
+
+
+def ledger_page(entries, titles):
+    """The ledger as a page of the book.
+
+    Parameters
+    ----------
+    entries : list of dict
+        From `ledger`.
+    titles : dict
+        Titles of the sections that the book has by now, by name.
+
+    Returns
+    -------
+    str
+        MyST Markdown.
+    """
+    parts = [_HEAD.format(line=ledger_line(entries)), _overview(entries, titles)]
+    for name, planned in SECTIONS.items():
+        title = f"{{doc}}`{titles[name]} <sections/{name}>`" if name in titles else f"{planned} (to come)"
+        parts.append(f"## {title}\n")
+        parts += [_entry(e) for e in entries if e["section"] == name]
+    return "\n".join(parts)
+
+
+_HEAD = """\
+# The ledger
+
+Every numbered statement and figure of the paper, with what was measured.
+A verdict is earned by numbers.
+The measurement must agree with the prediction and contradict a named falsehood on the same data.
+The page is made from the outputs of the executed sections.
+The same entries for machines are in <a href="../claims.json">claims.json</a>.
+
+{line}"""
+
+
+def _overview(entries, titles):
+    """All entries in one table, with the worst check of each."""
+    rows = [("Statement", "What it is about", "Verdict", "Measured", "Predicted", "Checked in")]
+    for entry in entries:
+        worst = next((c for c in entry["checks"] if c["verdict"] == entry["verdict"]), None)
+        rows.append(
+            (
+                f"[{statements()[entry['id']].name}](#{entry['id']})",
+                entry["title"],
+                badge(entry["verdict"]),
+                in_short(worst["measured"]) if worst else "",
+                bound_in_short(worst["relation"], worst["predicted"]) if worst else "",
+                f"[{titles[worst['section']]}](#{worst['anchor']})" if worst else SECTIONS[entry["section"]],
+            )
+        )
+    on_paper = r"\Y{.13}\Y{.24}\Y{.13}\Y{.17}\Y{.17}\Y{.16}"  # a long table does not find its widths itself
+    return f"```{{tabularcolumns}} {on_paper}\n```\n\n" + list_table(rows, "ledger-overview")
+
+
+def _entry(entry):
+    statement = statements()[entry["id"]]
+    label = f", `{statement.label}`" if statement.label else ""
+    lines = [
+        "::::{div} ledger-entry",
+        f"({entry['id']})=",
+        f"**{statement.name}** {badge(entry['verdict'])}  ",
+        f"*{statement.title}*; in the paper {statement.place}{label}",
+        "",
+        statement.says.strip(),
+        "",
+    ]
+    if entry["checks"]:
+        rows = [("Verdict", "Measured", "Predicted", "Falsehood"), *map(_check_row, entry["checks"])]
+        lines.append(list_table(rows, "ledger-table"))
+    return "\n".join([*lines, "::::", ""])
+
+
+def _check(entry):
+    return Check(**{field.name: entry[field.name] for field in fields(Check)})
+
+
+def _check_row(entry):
+    c = _check(entry)
+    return (
+        badge(c.verdict) + (f" {c.limits}" if c.limits else ""),
+        f"[{c.what}](#{entry['anchor']}): {in_short(c.measured)}",
+        c.agreement,
+        f"{c.falsehood}: {c.rejection}",
+    )

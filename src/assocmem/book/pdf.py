@@ -1,0 +1,94 @@
+"""Print the book: the same pages through Sphinx's LaTeX builder and xelatex into one PDF."""
+
+import os
+import shutil
+import subprocess
+
+from assocmem.book.build import contents, fail, jupyter_book, prepare
+from assocmem.checks import UsageError
+from assocmem.sweeps.project import project_root
+
+NAME = "linear-associative-memory"
+PROGRAMS = ("latexmk", "xelatex", "kpsewhich")
+FILES = (
+    "unicode-math.sty",
+    "tabulary.sty",
+    "pzdr.tfm",
+    "texgyrepagella-regular.otf",
+    "texgyrepagella-math.otf",
+    "DejaVuSansMono.ttf",
+)
+PACKAGES = (
+    "latexmk texlive-xetex texlive-fonts-recommended fonts-texgyre fonts-texgyre-math fonts-dejavu-core"
+)
+SAME_BYTES = {"SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1"}  # two prints of one book are the same file
+
+
+def build_pdf():
+    """Execute every section of the table of contents that is out of date and print the book.
+
+    Returns
+    -------
+    int
+        0 if the PDF is there; 1 if a section failed, a verdict is not the one its section reports, the
+        renderer warned, or LaTeX failed. Each reason is printed.
+
+    Raises
+    ------
+    UsageError
+        Before anything is done, if LaTeX or a part of it that the book needs is not installed.
+    """
+    require_latex()
+    root = project_root()
+    problems, _ = prepare(root, contents(root))
+    problems = problems or print_book(root)
+    if problems:
+        return fail(problems)
+    print(f"open {pdf_path(root)}")
+    return 0
+
+
+def pdf_path(root):
+    """Where the PDF is."""
+    return root / "_build" / "pdf" / f"{NAME}.pdf"
+
+
+def require_latex():
+    """Refuse to begin without the programs, styles and fonts that the book needs."""
+    missing = [name for name in PROGRAMS if shutil.which(name) is None]
+    missing = missing or [name for name in FILES if not _found(name)]
+    if missing:
+        raise UsageError(
+            f"the PDF needs LaTeX, and {', '.join(missing)} cannot be found; "
+            f"on Debian: apt-get install --no-install-recommends {PACKAGES}"
+        )
+
+
+def _found(name):
+    return subprocess.run(["kpsewhich", name], check=False, capture_output=True).returncode == 0
+
+
+def print_book(root):
+    """Write the book as LaTeX and make a PDF of it.
+
+    Returns
+    -------
+    list of str
+        What went wrong.
+    """
+    target = pdf_path(root)
+    work = target.parent / "_build" / "latex"
+    problems = jupyter_book(root, "--builder", "latex", "--path-output", str(target.parent), **SAME_BYTES)
+    if problems:
+        shutil.rmtree(work.parent, ignore_errors=True)  # else the warnings would not come back
+        return problems
+    command = ["latexmk", "-xelatex", "-interaction=nonstopmode", "-halt-on-error", f"{NAME}.tex"]
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
+    done = subprocess.run(command, check=False, cwd=work, env=os.environ | SAME_BYTES, **pipes)
+    log = work / f"{NAME}.log"
+    if done.returncode:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+        errors = [line for line in lines if line.startswith("!")]
+        return [f"LaTeX failed, see {log}:", *(errors or lines[-5:])]
+    shutil.copyfile(work / f"{NAME}.pdf", target)
+    return []

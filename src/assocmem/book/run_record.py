@@ -1,0 +1,53 @@
+"""The record beside an executed section: how long it ran, when, and on what.
+
+The notebook itself is the same on every machine and at any time; what is not goes here.
+"""
+
+import json
+import os
+import re
+
+from assocmem.machine import THREAD_SETTINGS, cores, write_whole
+from assocmem.sweeps.origin import origin
+
+
+def record_path(notebook):
+    """``SECTION.run.json`` beside ``SECTION.ipynb``."""
+    return notebook.with_suffix(".run.json")
+
+
+def write_record(notebook, *, key, seconds, device):
+    """Describe the run that has just made a notebook.
+
+    Parameters
+    ----------
+    notebook : Path
+    key : str
+        Of the run, as the notebook has it.
+    seconds : float
+    device : str
+    """
+    record = {"key": key, "seconds": round(seconds, 1), "threads": _threads()} | origin(device)
+    write_whole(record_path(notebook), json.dumps(record, indent=1) + "\n")
+
+
+def _threads():
+    """What the libraries were told (OpenMP also takes a list, outermost first), or the number of cores."""
+    told = re.match(r"[1-9]\d*", os.environ.get(THREAD_SETTINGS[0], ""))
+    return int(told[0]) if told else cores()
+
+
+def read_record(notebook):
+    """The record of the run that made a notebook.
+
+    Returns
+    -------
+    dict or None
+        None if there is none, or one of another run.
+    """
+    try:
+        key = json.loads(notebook.read_text(encoding="utf-8"))["metadata"]["assocmem"]["key"]
+        record = json.loads(record_path(notebook).read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError):
+        return None
+    return record if record.get("key") == key else None

@@ -1,0 +1,309 @@
+"""Run one section with parameters: convert, check, execute through papermill, tidy, put in place.
+
+What comes out depends on the section, its parameters, the code and data it reads and nothing else: no times,
+no temporary paths, no random ids. A target that already holds the result of the same inputs is left alone.
+How long it took, and where, is in the record beside it.
+"""
+
+import ast
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import platform
+import sys
+import tempfile
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from assocmem.book.run_record import write_record
+from assocmem.checks import UsageError
+from assocmem.machine import environment, memory_shortage, write_whole
+from assocmem.progress import TERMINAL, terminal_path
+from assocmem.sweeps.fingerprints import reachable_modules, syntax_tree
+from assocmem.sweeps.project import project_root
+
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+KERNEL_ENVIRONMENT = {
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "PYTHONHASHSEED": "0",
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+}
+
+
+class SectionFailed(RuntimeError):
+    """A cell raised, or the kernel died; its text is one line that says where and why."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Outcome of one run.
+
+    Attributes
+    ----------
+    target : Path
+        The executed notebook.
+    seconds : float
+        Time it took, 0 if it was up to date.
+    fresh : bool
+        Whether it was executed now.
+    """
+
+    target: Path
+    seconds: float
+    fresh: bool
+
+
+def run_section(section, values, target, *, force=False):
+    """Execute a section into ``target``.
+
+    Parameters
+    ----------
+    section : Section
+    values : dict
+        A value for every parameter, as `assocmem.book.sections.resolve` returns it.
+    target : path
+        The ``.ipynb`` to write. It is replaced only by a complete success; a failure is left beside it as
+        ``NAME.failed.ipynb``, and the record of a success as ``NAME.run.json``.
+    force : bool
+        Execute even if the target is up to date.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    UsageError
+        Before anything is written: no GPU where one is asked for, too little memory, no such folder.
+    SectionFailed
+        If a cell raises or the kernel dies.
+    """
+    target = Path(target).absolute()
+    key = run_key(section, values)
+    if not force and _stored_key(target) == key:
+        return Run(target, 0.0, False)
+    _require_device(values)
+    _require_memory(section, values)
+    _require_writable(target)
+    started = time.monotonic()
+    notebook, failure = _execute(section, values)
+    _tidy(notebook, section, values, key)
+    failed = target.with_suffix(".failed.ipynb")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if failure:
+        _write(notebook, failed)
+        raise SectionFailed(f"section {section.name} failed, {failure}; see {failed}")
+    _write(notebook, target)
+    seconds = time.monotonic() - started
+    write_record(target, key=key, seconds=seconds, device=values.get("device", "cpu"))
+    failed.unlink(missing_ok=True)
+    return Run(target, seconds, True)
+
+
+# --- what a result depends on ---------------------------------------------------------------------
+
+
+def run_key(section, values):
+    """Hash of all that a run depends on, as 64 hexadecimal digits.
+
+    The text of the notebook, the parameters, the modules of this package that the notebook reaches by
+    imports, the tables under ``data/SECTION/`` and those it reads from other sections, the lock file, and the
+    version of Python.
+    """
+    root = project_root()
+    code = [source for header, source in section.cells if "[markdown]" not in header]
+    files = {path.name: path for path in [*reachable_modules(*code), root / "constraints.txt"]}
+    for name in sorted({section.name, *_sections_read(*code)}):
+        tables = sorted((root / "data" / name).rglob("*"))
+        files |= {
+            str(path.relative_to(root)): path for path in tables if path.suffix in (".csv", ".json", ".yml")
+        }
+    digest = hashlib.sha256()
+    for part in (section.text, json.dumps(values, sort_keys=True), platform.python_version()):
+        digest.update(part.encode() + b"\0")
+    for name, path in files.items():
+        if path.is_file():
+            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _sections_read(*texts):
+    """Sections whose tables are read by ``read_table("SECTION", ...)``, however it is called."""
+    for text in texts:
+        for node in ast.walk(syntax_tree(text)):
+            if not isinstance(node, ast.Call) or "read_table" not in ast.unparse(node.func):
+                continue
+            named = [*node.args[:1], *(key.value for key in node.keywords if key.arg == "section")]
+            yield from (first.value for first in named if isinstance(first, ast.Constant))
+
+
+def _stored_key(target):
+    try:
+        return json.loads(target.read_text(encoding="utf-8"))["metadata"]["assocmem"]["key"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+# --- checks before any work -----------------------------------------------------------------------
+
+
+def _require_device(values):
+    if str(values.get("device", "cpu")).startswith("cuda"):
+        import torch
+
+        if not torch.cuda.is_available():
+            raise UsageError("device = cuda: no CUDA GPU is available here, use cpu")
+
+
+def _require_memory(section, values):
+    """Run the cell tagged ``memory``: it lists (name, size asked for, bytes as a function of the size)."""
+    source = section.tagged("memory")
+    if not source:
+        return
+    space = dict(values)
+    try:
+        exec(compile(source, f"{section.name}, memory cell", "exec"), space)
+        lines = [memory_shortage(bytes_at, size, name=name) for name, size, bytes_at in space["memory"]]
+    except Exception as error:
+        line = " ".join(str(error).split())
+        raise UsageError(f"section {section.name}, memory cell: {type(error).__name__}: {line}") from None
+    shortages = [line for line in lines if line]
+    if shortages:
+        raise UsageError(f"section {section.name}: {shortages[0]}")
+
+
+def _require_writable(target):
+    """Check by trying that the target can be written; what the trial makes is removed at once."""
+    if target.is_dir():
+        raise UsageError(f"cannot write {target}: it is a folder")
+    folder = target.parent
+    missing = [path for path in (folder, *folder.parents) if not os.path.lexists(path)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise UsageError(f"cannot make the output folder {folder}: {error.strerror}") from None
+    finally:
+        for path in missing:
+            with contextlib.suppress(OSError):
+                path.rmdir()
+
+
+# --- execution ------------------------------------------------------------------------------------
+
+
+def _execute(section, values):
+    """Execute in a temporary folder; return the notebook and a line saying what failed, if anything did."""
+    import jupytext
+    from nbclient.exceptions import DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
+
+    defaults = {name: p.default for name, p in section.parameters.items()}
+    changed = {name: value for name, value in values.items() if value != defaults[name]}
+    with tempfile.TemporaryDirectory(prefix="assocmem-") as folder:
+        source, output = Path(folder, "in.ipynb"), Path(folder, "out.ipynb")
+        notebook = jupytext.reads(section.text, fmt="py:percent")
+        notebook.metadata["kernelspec"] = KERNEL
+        nbformat.write(notebook, source)
+        failure = ""
+        with _kernel_environment(folder):
+            try:
+                _papermill(source, output, changed, folder)
+            except PapermillExecutionError as error:
+                failure = f"cell {error.cell_index + 1}: {error.ename}: {' '.join(str(error.evalue).split())}"
+            except DeadKernelError:
+                failure = "its kernel died (out of memory, or killed)"
+        notebook = nbformat.read(output if output.exists() else source, as_version=4)
+        _hide_paths(notebook, {folder: "<temporary folder>"})
+    return notebook, failure
+
+
+def _papermill(source, output, parameters, folder):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logging.getLogger("papermill").setLevel(logging.ERROR)
+        import papermill
+
+        papermill.execute_notebook(
+            source, output, parameters, kernel_name=KERNEL["name"], progress_bar=False, cwd=folder
+        )
+
+
+@contextlib.contextmanager
+def _kernel_environment(folder):
+    """Environment of the kernel: its own settings, no other kernels, no terminal but the runner's.
+
+    Standard error is closed meanwhile, since a kernel that is interrupted or dies writes there what the
+    runner says in one line.
+    """
+    config = Path(folder, "ipython", "profile_default", "ipython_kernel_config.py")
+    config.parent.mkdir(parents=True)
+    config.write_text("c.IPKernelApp.log_level = 50\n", encoding="utf-8")
+    settings = KERNEL_ENVIRONMENT | {
+        "IPYTHONDIR": str(Path(folder, "ipython")),
+        "JUPYTER_RUNTIME_DIR": str(Path(folder, "runtime")),
+        "JUPYTER_PATH": "",
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        TERMINAL: os.environ.get(TERMINAL) or terminal_path(),
+    }
+    with environment(settings):
+        sys.stderr.flush()
+        stderr = os.dup(2)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
+        try:
+            yield
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+
+
+# --- a notebook that is the same every time -------------------------------------------------------
+
+
+def _tidy(notebook, section, values, key):
+    """Drop what differs from run to run and record what the result depends on."""
+    kept = {
+        name: notebook.metadata[name] for name in ("kernelspec", "language_info") if name in notebook.metadata
+    }
+    notebook.metadata = nbformat.from_dict(
+        kept | {"assocmem": {"section": section.name, "parameters": values, "key": key}}
+    )
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number:03d}"
+        for name in ("papermill", "execution", "lines_to_next_cell"):
+            cell.metadata.pop(name, None)
+    _hide_paths(notebook, {str(project_root()): "<project>", sys.prefix: "<python>"})
+
+
+def _hide_paths(notebook, names):
+    """Replace folders of this machine in the text of all outputs."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [_replaced(output, names) for output in cell.outputs]
+
+
+def _replaced(value, names):
+    if isinstance(value, str):
+        for path, name in names.items():
+            value = value.replace(path, name)
+        return value
+    if isinstance(value, list):
+        return [_replaced(item, names) for item in value]
+    if isinstance(value, dict):
+        text = {key: item for key, item in value.items() if not key.startswith("image/")}
+        return nbformat.from_dict(value | {key: _replaced(item, names) for key, item in text.items()})
+    return value
+
+
+def _write(notebook, target):
+    """Write a notebook in one step."""
+    write_whole(target, nbformat.writes(notebook) + "\n")

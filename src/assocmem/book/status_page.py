@@ -1,0 +1,116 @@
+"""The page that says what this copy of the book was made with: sections, checks, packages, stored tables."""
+
+import csv
+import json
+from collections import Counter
+
+from assocmem.book.claims import VERDICTS, badge
+from assocmem.book.markdown import list_table
+from assocmem.book.section_pages import machine_in_words, time_in_words
+from assocmem.book.tables_page import stored
+from assocmem.progress import duration
+from assocmem.sweeps.stored_table import SECONDS
+
+HEAD = """\
+# Status
+
+What this copy of the book was made with, for those who compare two copies.
+The page is made at each build from the records beside the executed sections and the stored tables.
+The verdicts themselves are in the {doc}`ledger <ledger>`.
+For machines they are in <a href="../claims.json">claims.json</a>.
+"""
+
+
+def status_page(root, titles, checks, records):
+    """The page, from what the build has found.
+
+    Parameters
+    ----------
+    root : Path
+        Of the project.
+    titles : dict
+        Titles of the sections by name.
+    checks : dict
+        Lists of `Check` by section.
+    records : dict
+        Of the runs by section; None where there is no record.
+
+    Returns
+    -------
+    str
+        MyST Markdown.
+    """
+    parts = [HEAD, "## Sections\n", _sections(titles, checks, records)]
+    versions = _versions(records)
+    if versions:
+        parts += ["## Packages\n", "Those that the sections ran with.\n", versions]
+    tables = [(link, path) for link, paths in stored(root, titles).items() for path in paths]
+    if tables:
+        text = "Computed beforehand, by {doc}`sweeps <sweeps>`; {doc}`tables` has the details.\n"
+        parts += ["## Stored tables\n", text, _tables(tables)]
+    return "\n".join(parts)
+
+
+def _link(titles, name):
+    return f"{{doc}}`{titles[name]} <sections/{name}>`"
+
+
+def _sections(titles, checks, records):
+    rows = [("Section", "Time", "In", "Day", "Checks")]
+    for name in titles:
+        record = records[name]
+        rows.append((_link(titles, name), *_run(record), _verdicts(checks[name])))
+    known = [record["seconds"] for record in records.values() if record]
+    everything = [c for own in checks.values() for c in own]
+    total = duration(sum(known)) if len(known) == len(records) else ""
+    return list_table([*rows, ("All", total, "", "", _verdicts(everything))], "status-table")
+
+
+def _run(record):
+    if not record:
+        return "", "no record of its run", ""
+    return time_in_words(record), machine_in_words(record), record["date"]
+
+
+def _verdicts(checks):
+    counts = Counter(c.verdict for c in checks)
+    listed = ", ".join(f"{counts[verdict]} {badge(verdict)}" for verdict in VERDICTS if counts[verdict])
+    return f"{len(checks)}: {listed}" if listed else "none"
+
+
+def _versions(records):
+    """One row for each package, with all versions that occur."""
+    found = {}
+    for record in filter(None, records.values()):
+        own = {"Python": record["python"], "assocmem": record["package"]} | record["versions"]
+        for package, version in own.items():
+            found.setdefault(package, []).append(version)
+        found.setdefault("commit", []).append(record["commit"] or "unknown")
+    if not found:
+        return ""
+    rows = [(package, ", ".join(dict.fromkeys(versions))) for package, versions in found.items()]
+    return list_table([("Package", "Version"), *rows], "status-table")
+
+
+def _tables(tables):
+    rows = [("Read by", "Table", "Rows", "Time", "Days", "On")]
+    for link, path in tables:
+        record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        days = sorted({origin["date"] for origin in record["origins"]})
+        machines = dict.fromkeys(
+            origin["device"] if origin["device"] != "cpu" else origin["machine"]
+            for origin in record["origins"]
+        )
+        with path.open(encoding="utf-8", newline="") as file:
+            seconds = [float(row[SECONDS]) for row in csv.DictReader(file) if row[SECONDS]]
+        rows.append(
+            (
+                link,
+                f"`{path.stem}`",
+                record["rows"],
+                duration(round(sum(seconds))) if seconds else "",
+                " to ".join(dict.fromkeys((days[0], days[-1]))),
+                ", ".join(machines),
+            )
+        )
+    return list_table(rows, "status-table")

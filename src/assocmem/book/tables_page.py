@@ -1,0 +1,116 @@
+"""The page that lists all stored tables with their provenance."""
+
+import yaml
+
+from assocmem.progress import duration
+from assocmem.sweeps.stored_table import SECONDS, described
+
+HEAD = """\
+# Stored tables
+
+What would take too long for a page is computed beforehand, by {doc}`sweeps <sweeps>`, and stored.
+Each table in `data/SECTION` is a `.csv` beside the sweep file that asks for its rows and the record of where
+each of them comes from.
+A section reads a table only if the three agree, and a test computes some rows of each again.
+This page is made from the records.
+"""
+
+
+def tables_page(root, titles):
+    """The page, from the records below ``data``.
+
+    Parameters
+    ----------
+    root : Path
+        Of the project.
+    titles : dict
+        Titles of the sections by name.
+
+    Returns
+    -------
+    str
+        MyST Markdown.
+
+    Raises
+    ------
+    ValueError
+        If a table is not what its record describes, or stale.
+    """
+    parts = [HEAD]
+    for heading, tables in stored(root, titles).items():
+        parts += [f"## {heading}\n", *map(_entry, tables)]
+    waiting = sorted(p for p in (root / "data").glob("*/*.yml") if not p.with_suffix(".csv").exists())
+    if waiting:
+        parts.append("## Not computed yet\n")
+        parts += [f"- `{path.parent.name}/{path.stem}`: {_title(path)}." for path in waiting]
+    return "\n".join(parts) + "\n"
+
+
+def stored(root, titles):
+    """Lists of stored tables (their ``.csv``) by the link to the pages that read them.
+
+    Parameters
+    ----------
+    root, titles
+        As in `tables_page`.
+    """
+    pages = {name: f"{{doc}}`{title} <sections/{name}>`" for name, title in titles.items()}
+    pages["explorer"] = "{doc}`Explorers <explore_capacity>`"
+    found = {link: sorted((root / "data" / name).glob("*.csv")) for name, link in pages.items()}
+    return {link: tables for link, tables in found.items() if tables}
+
+
+def _entry(path):
+    head, rows, record = described(path)
+    seconds = [float(row[head.index(SECONDS)]) for row in rows if row[head.index(SECONDS)]]
+    timed = "" if len(seconds) == len(rows) else f" for {len(seconds)} of them"
+    time = f"; {duration(sum(seconds))} of computation{timed}" if seconds else ""
+    missing = f"; {record['missing']} more are asked for" if record["missing"] else ""
+    facts = {
+        "Rows": f"{len(rows)}{time}{missing}",
+        "Point function": f"`{record['point']}`" + _settings(record["fixed"]),
+        "Machine": _all(
+            record, lambda o: o["machine"] + ("" if o["device"] == "cpu" else f", {o['device']}")
+        ),
+        "Commits": _all(record, lambda o: o["commit"] or "unknown"),
+        "Days": _all(record, lambda o: o["date"]),
+        "Versions": _all(record, lambda o: ", ".join(f"{n} {v}" for n, v in o["versions"].items())),
+    }
+    if record["confirmed"]:
+        facts["Confirmed"] = _confirmed(record)
+    lines = [
+        f"### `{path.stem}`\n",
+        f"{_title(path)}.\n",
+        "```{list-table}",
+        ":widths: 20 80",
+        ":stub-columns: 1\n",
+    ]
+    lines += [line for name, text in facts.items() for line in (f"* - {name}", f"  - {text}")]
+    return "\n".join([*lines, "```", ""])
+
+
+def _title(path):
+    content = yaml.safe_load(path.with_suffix(".yml").read_text(encoding="utf-8"))
+    return content.get("title", path.stem)
+
+
+def _settings(fixed):
+    words = [f"{n} = {x:g}" if isinstance(x, float) else f"{n} = {x}" for n, x in fixed.items()]
+    return f" with {', '.join(words)}" if words else ""
+
+
+def _all(record, reading):
+    """A fact of all origins, each value once, with the number of its rows where there are several."""
+    counts = {}
+    for origin in record["origins"]:
+        counts[reading(origin)] = counts.get(reading(origin), 0) + origin["rows"]
+    if len(counts) == 1:
+        return next(iter(counts))
+    return "; ".join(f"{value} ({rows} rows)" for value, rows in counts.items())
+
+
+def _confirmed(record):
+    found = record["confirmed"].values()
+    rows, most = sum(e["rows"] for e in found), max(e["difference"] for e in found)
+    apart = f"differences up to {most:.1e}" if most else "no difference"
+    return f"{rows} rows of older code against the same computed later: {apart}"

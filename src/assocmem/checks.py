@@ -1,0 +1,42 @@
+"""Argument checks and errors: one line that names the argument, its value and what is allowed."""
+
+import difflib
+
+
+def require(ok, name, value, allowed):
+    """Raise a one-line `ValueError` unless ``ok``.
+
+    Parameters
+    ----------
+    ok : bool
+        Whether the value is acceptable.
+    name, value : str, object
+        The argument and what was passed for it.
+    allowed : str
+        What would be acceptable, for instance ``"an integer >= 2"``.
+    """
+    if not ok:
+        raise ValueError(f"{name} = {value!r}: must be {allowed}")
+
+
+def require_integer(name, value, minimum):
+    """Check that an argument is an integer (a bool is not) of at least ``minimum``.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument, its value and the smallest allowed one.
+    """
+    integral = isinstance(value, int) or (type(value).__module__ == "numpy" and hasattr(value, "__index__"))
+    ok = integral and not isinstance(value, bool) and value >= minimum
+    require(ok, name, value, f"an integer >= {minimum}")
+
+
+class UsageError(ValueError):
+    """A request that cannot be carried out as it stands; its text is one line for the user."""
+
+
+def nearest(name, names):
+    """The end of a message about an unknown name: the nearest of those there are, and all of them."""
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
+    return f": did you mean {near[0]!r}? Valid: {', '.join(names)}" if near else ""

@@ -1,0 +1,1 @@
+"""Whether any memory retrieves an instance, with a certificate that can be checked."""

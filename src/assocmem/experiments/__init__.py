@@ -1,0 +1,1 @@
+"""Theory, memories and verdicts side by side: the measurements of the book."""

@@ -1,0 +1,281 @@
+"""Where the norm of a trained memory peaks along the load, and what that says about the transition.
+
+With next to no ridge, training on a few pairs reaches a tiny loss with a memory of moderate norm; near the
+last retrievable number of pairs it takes a huge one; beyond, the loss has a finite minimum. So the norm
+peaks, and the paper reads the transition off the peak (Figure 1).
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from scipy.optimize import brentq
+
+from assocmem.checks import require, require_integer
+from assocmem.deciding.feasibility import decide_top1
+from assocmem.pairs.data import gaussian_pairs
+from assocmem.theory.kinematics import critical_dimension, pooled_moments
+from assocmem.training.fit import fit
+from assocmem.training.losses import CrossEntropy
+
+SPARSE = 0.6, 1.55, 0.1  # relative to the predicted transition
+
+
+def train(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="cpu"):
+    """Cross-entropy memory of Figure 1, on the first n pairs of the instance ``seed``.
+
+    Parameters
+    ----------
+    n, d, seed : int
+        As in `gaussian_pairs`; draws of different n share their first pairs.
+    effective_ridge : float
+        The paper's ``lambda n / d^2``, which multiplies ``|W|_F^2 / 2`` beside the *sum* of losses (eq.
+        ``ce``).
+    tol, device
+        As in `fit` and `gaussian_pairs`.
+
+    Returns
+    -------
+    Fit
+        Its ``nu`` is the norm scale ``|W|_F / d``.
+    """
+    pairs = gaussian_pairs(n, d, seed=seed, device=device)
+    return fit(pairs, CrossEntropy(), ridge=effective_ridge * d**2 / n, tol=tol)
+
+
+@cache
+def predicted_pairs(d):
+    """Number of pairs (not rounded) whose `critical_dimension` is d, for d from 2 to 1e6."""
+    require(2 <= d <= 1e6, "d", d, "in [2, 1e6]")
+    # a key takes between 1/2 and 2 log n of the d^2 numbers
+    low, high = max(2.0, d**2 / (2 * math.log(2 * d**2))), min(2.0 * d**2, 1e12)
+    return brentq(lambda n: critical_dimension(n) - d, low, high, xtol=1e-9, rtol=1e-12)
+
+
+def load_grid(d, *, step=0.01):
+    """Numbers of pairs at which to train: dense about the predicted transition, sparse elsewhere.
+
+    Parameters
+    ----------
+    d : int
+    step : float
+        Spacing near the transition, relative to `predicted_pairs`; at least one pair.
+
+    Returns
+    -------
+    list of int
+        Increasing.
+    """
+    centre = predicted_pairs(d)
+    mean, variance = pooled_moments(round(centre))
+    near = 2.5 * math.sqrt(variance / centre) / mean + 0.05  # relative; instances differ by so much
+    spacing = max(1.0, step * centre)
+    count = math.ceil(near * centre / spacing)
+    dense = centre + spacing * np.arange(-count, count + 1)
+    sparse = centre * np.arange(*SPARSE)
+    sparse = sparse[np.abs(sparse - centre) > near * centre + 1]
+    return sorted({max(2, round(x)) for x in (*dense, *sparse)})
+
+
+def last_retrievable(d, *, seed):
+    """Largest n whose first n pairs some memory retrieves, by bisection between verdicts.
+
+    Leaving pairs out never makes a retrievable instance hopeless, so there is one such n.
+
+    Parameters
+    ----------
+    d, seed : int
+        As in `gaussian_pairs`.
+
+    Returns
+    -------
+    int
+        At least 1: a single pair has no competitors. Both n and n + 1 have been decided, with proofs, unless
+        n is 1.
+
+    Raises
+    ------
+    ArithmeticError
+        Where a verdict that is needed could not be proved.
+    """
+    require_integer("d", d, 2)
+    centre = predicted_pairs(d)
+    low, high, stride = 1, None, max(1, round(0.05 * centre))
+    n = max(2, round(centre))
+    while high is None or high - low > 1:
+        feasible = decide_top1(gaussian_pairs(n, d, seed=seed)).feasible
+        if feasible is None:
+            raise ArithmeticError(f"no proof either way for n = {n}, d = {d}, seed = {seed}")
+        low, high = (max(low, n), high) if feasible else (low, n)
+        if high is None:
+            n, stride = n + stride, 2 * stride
+        elif low == 1:
+            n, stride = max(2, n - stride), 2 * stride
+        else:
+            n = (low + high) // 2
+    return low
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line through points, by least squares.
+
+    Attributes
+    ----------
+    slope, intercept : float
+    slope_error : float
+        Standard error, from the errors of the points or else their scatter; 0 for a slope that was given.
+    residual : float
+        Root mean square distance.
+    """
+
+    slope: float
+    intercept: float
+    slope_error: float
+    residual: float
+
+
+def linearised(n, d):
+    """Coordinates in which the conjecture is a line of slope -3: ``log log n`` and ``d^2 / n - 2 log n``."""
+    n, d = np.asarray(n, dtype=float), np.asarray(d, dtype=float)
+    return np.log(np.log(n)), d**2 / n - 2 * np.log(n)
+
+
+def line_fit(x, y, slope=None, error=None):
+    """Least-squares line through at least three points, of any slope or of a given one.
+
+    Parameters
+    ----------
+    x, y : array, shape (m,)
+    slope : float, optional
+    error : array, shape (m,), optional
+        Standard errors of y, whose inverse squares are the weights.
+
+    Returns
+    -------
+    Line
+    """
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    require(len(x) >= 3, "x", f"{len(x)} points", "at least 3")
+    weights = np.ones(len(x)) if error is None else 1 / np.asarray(error) ** 2
+    mean_x, mean_y = np.average(x, weights=weights), np.average(y, weights=weights)
+    spread = (weights * (x - mean_x) ** 2).sum()
+    found = (weights * (x - mean_x) * y).sum() / spread if slope is None else slope
+    squares = (y - mean_y - found * (x - mean_x)) ** 2
+    variance = squares.sum() / (len(x) - 2) if error is None else 1.0
+    slope_error = math.sqrt(variance / spread) if slope is None else 0.0
+    return Line(float(found), float(mean_y - found * mean_x), slope_error, math.sqrt(squares.mean()))
+
+
+def grid_peaks(d, seed, n, nu):
+    """Number of pairs at which the norm of each instance is largest.
+
+    Parameters
+    ----------
+    d, seed, n, nu : array, shape (rows,)
+        One row a fit.
+
+    Returns
+    -------
+    dict of int to ndarray
+        For each dimension, one number of pairs for each seed. Instances whose norm is largest at the last
+        load have no peak there, and are left out.
+    """
+    found = {}
+    for dimension in np.unique(d):
+        rows = d == dimension
+        mine = [rows & (seed == s) for s in np.unique(seed[rows])]
+        peaks = np.array([n[m][nu[m].argmax()] for m in mine if nu[m].argmax() != n[m].argmax()])
+        if len(peaks):
+            found[int(dimension)] = peaks
+    return found
+
+
+def steps_past_last(d, seed, n, nu, last):
+    """Grid points from the last retrievable load of each instance to the load where its norm is largest.
+
+    Parameters
+    ----------
+    d, seed, n, nu : array, shape (rows,)
+        One row a fit; the loads of an instance in increasing order.
+    last : dict of (int, int) to int
+        Last retrievable number of pairs by dimension and seed.
+
+    Returns
+    -------
+    dict of int to ndarray
+        For each dimension one number for each of its seeds in ``last``; 0 where the peak is at the largest
+        load of the grid that can still be retrieved.
+
+    Raises
+    ------
+    ValueError
+        For an instance of ``last`` without a fit.
+    """
+    steps = {dimension: [] for dimension, _ in last}
+    for (dimension, s), end in last.items():
+        rows = (d == dimension) & (seed == s)
+        require(bool(rows.any()), "last", f"d = {dimension}, seed = {s}", "of instances that were trained")
+        steps[dimension].append(nu[rows].argmax() - np.searchsorted(n[rows], end, side="right") + 1)
+    return {dimension: np.array(x) for dimension, x in steps.items()}
+
+
+def thinned(d, seed, n, keep, offset=0):
+    """Rows that a coarser grid of loads would have: every ``keep``-th of each instance, from ``offset``.
+
+    Parameters
+    ----------
+    d, seed, n : array, shape (rows,)
+    keep, offset : int
+
+    Returns
+    -------
+    ndarray of bool, shape (rows,)
+    """
+    chosen = np.zeros(len(d), dtype=bool)
+    for dimension, s in set(zip(d, seed, strict=True)):
+        rows = np.flatnonzero((d == dimension) & (seed == s))
+        chosen[rows[np.argsort(n[rows])][offset::keep]] = True
+    return chosen
+
+
+def single_slopes(peaks, rng, draws=1000):
+    """Free slopes through one instance drawn at each dimension, as one run of the experiment would give.
+
+    Parameters
+    ----------
+    peaks : dict of int to ndarray
+        From `grid_peaks`; at least three dimensions.
+    rng : Generator
+    draws : int
+
+    Returns
+    -------
+    ndarray, shape (draws,)
+    """
+    d = np.array(list(peaks))
+    drawn = np.array([rng.choice(n, draws) for n in peaks.values()]).T
+    return np.array([line_fit(*linearised(n, d)).slope for n in drawn])
+
+
+def mean_line(peaks, slope=None):
+    """Line through the mean over instances at each dimension, in linearised coordinates.
+
+    Parameters
+    ----------
+    peaks : dict of int to ndarray
+    slope : float, optional
+        As in `line_fit`.
+
+    Returns
+    -------
+    x, y, error : ndarray
+        Means, and the standard errors of y: the scatter between instances is taken from `pooled_moments`.
+    line : Line
+        With these errors as weights.
+    """
+    points = [linearised(n, d) for d, n in peaks.items()]
+    x, y = (np.array([np.mean(p[i]) for p in points]) for i in (0, 1))
+    variance = [pooled_moments(round(n.mean()))[1] / n.mean() / len(n) for n in peaks.values()]
+    return x, y, np.sqrt(variance), line_fit(x, y, slope, np.sqrt(variance))

@@ -1,0 +1,196 @@
+"""Point functions: what a sweep computes at each of its points.
+
+A point function takes its parameters as keywords and returns the columns of one row: numbers, words, or None
+where nothing came out. Each parameter is annotated with its type, its meaning and its range, in the words of
+a section's parameters cell; ``device`` and ``checkpoint``, where a function takes them, say how to compute
+and not what. Imports stand inside, so that a function depends on what it imports and on nothing else.
+"""
+
+from typing import Annotated
+
+Count = Annotated[int, "number of pairs; [2, 100000000]"]
+AnyCount = Annotated[int, "number of pairs; [3, 1000000000000]"]
+Dimension = Annotated[int, "dimension; [2, 1000000]"]
+Seed = Annotated[int, "seed of the instance; [0, 9007199254740991]"]
+Load = Annotated[float, "pairs over d^2; (0, inf)"]
+Fraction = Annotated[float, "tail fraction; (0, 1)"]
+Beta = Annotated[float, "sharpness of the tail; (0, inf)"]
+Ridge = Annotated[float, "ridge; (0, inf)"]
+Tolerance = Annotated[float, "relative duality gap; (0, 1)"]
+
+
+def top1_verdict(n: Count, d: Dimension, seed: Seed):
+    """Does any memory retrieve every pair? 1, 0, or nothing where neither was proved; steps; last margin."""
+    from assocmem.deciding.feasibility import decide_top1
+    from assocmem.pairs.data import gaussian_pairs
+
+    found = decide_top1(gaussian_pairs(n, d, seed=seed))
+    feasible = None if found.feasible is None else int(found.feasible)
+    return {"feasible": feasible, "steps": found.steps, "margin": float(f"{found.margin:.4g}")}
+
+
+def tail_verdict(r: Fraction, n: Count, d: Dimension, seed: Seed):
+    """Can every signal beat the mean of its ``ceil(r (n - 1))`` best competitors? 1, 0 or nothing; steps."""
+    from assocmem.deciding.feasibility import decide
+    from assocmem.pairs.data import gaussian_pairs
+    from assocmem.pairs.sizes import tail_count
+
+    found = decide(gaussian_pairs(n, d, seed=seed), tail_count(r, n - 1))
+    return {"feasible": None if found.feasible is None else int(found.feasible), "steps": found.steps}
+
+
+def last_retrievable(d: Dimension, seed: Seed):
+    """Largest number of pairs, the first of one instance, that some memory retrieves: certified."""
+    from assocmem.experiments.norm_peak import last_retrievable as search
+
+    return {"n": search(d, seed=seed)}
+
+
+def top1_memory(
+    d: Dimension,
+    seed: Seed,
+    n: Count,
+    effective_ridge: Annotated[float, "ridge times n / d^2; (0, inf)"] = 1e-8,
+    tol: Tolerance = 1e-6,
+    *,
+    device,
+):
+    """Cross-entropy memory of Figure 1: norm scale, mean loss, relative gap, passes."""
+    from assocmem.experiments.norm_peak import train
+
+    found = train(n, d, seed=seed, effective_ridge=effective_ridge, tol=tol, device=device)
+    if not found.converged:
+        raise ArithmeticError(f"gap {found.gap:.1e} after {found.passes} passes")
+    measured = {"nu": f"{found.nu:.7g}", "loss": f"{found.loss:.5g}", "gap": f"{found.gap:.1e}"}
+    return {name: float(text) for name, text in measured.items()} | {"passes": found.passes}
+
+
+def structure(
+    n: Count,
+    structure: Annotated[int, "place in surrogates.STRUCTURES; [0, 100]"],
+    d: Dimension,
+    seed: Seed,
+):
+    """Would some memory retrieve all, had its scores directions of this structure? 1, 0 or nothing."""
+    from assocmem.experiments.surrogates import STRUCTURES, meets_cone, score_directions
+    from assocmem.pairs.data import derived_seed
+
+    found = meets_cone(score_directions(STRUCTURES[structure], n, d, derived_seed(seed, n, d, structure)))
+    return {"feasible": None if found is None else int(found)}
+
+
+def tail_memory(
+    d: Dimension,
+    r: Fraction,
+    load: Load,
+    seed: Seed = 0,
+    beta: Beta = 30.0,
+    ridge: Ridge = 1e-6,
+    tol: Tolerance = 1e-3,
+    *,
+    device,
+    checkpoint,
+):
+    """Tail-average memory of Figure 2: norm scale, mean loss, relative gap, passes."""
+    from assocmem.experiments.phase import train
+
+    at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": tol}
+    _, found = train(load, r, d, **at, device=device, checkpoint=checkpoint)
+    measured = {"nu": f"{found.nu:.6g}", "loss": f"{found.loss:.5g}", "gap": f"{found.gap:.1e}"}
+    return {name: float(text) for name, text in measured.items()} | {"passes": found.passes}
+
+
+def tail_profile(
+    d: Dimension,
+    load: Load,
+    seed: Seed,
+    r: Fraction = 0.15,
+    beta: Beta = 30.0,
+    ridge: Ridge = 1e-7,
+    tol: Tolerance = 1e-4,
+    *,
+    device,
+    checkpoint,
+):
+    """Tail-average memory of Figure 3: as `tail_memory`, and quantiles of signal, margin and percentile."""
+    from assocmem.experiments.phase import profile, train
+
+    at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": tol}
+    pairs, found = train(load, r, d, **at, device=device, checkpoint=checkpoint)
+    measured = {"nu": f"{found.nu:.6g}", "loss": f"{found.loss:.5g}", "gap": f"{found.gap:.1e}"}
+    quantiles = {
+        f"{kind}_{k}": float(f"{q:.5g}")
+        for kind, values in profile(pairs, found).items()
+        for k, q in enumerate(values)
+    }
+    return {name: float(text) for name, text in measured.items()} | {"passes": found.passes} | quantiles
+
+
+def tail_boundary(d: Dimension, r: Fraction, seed: Seed, *, device):
+    """Load at which the loss passes half of log 2 (Figure 2), pairs next to it, predicted pairs, fits."""
+    from assocmem.experiments.phase import boundary
+
+    found = boundary(r, d, seed=seed, device=device)
+    counts = {name: int(getattr(found, name)) for name in ("low", "high", "predicted", "fits")}
+    return {"load": float(f"{found.load:.6g}")} | counts
+
+
+def removal(setting: Annotated[int, "place in removal_sizes.SETTINGS; [0, 100]"], d: Dimension, seed: Seed):
+    """Sizes of everything that moves when a pair is removed."""
+    from assocmem.experiments.removal_sizes import SETTINGS, measure_instance
+
+    return {name: float(f"{x:.5g}") for name, x in measure_instance(d, seed, **SETTINGS[setting]).items()}
+
+
+def dimension(
+    n: Count, construction: Annotated[int, "place in constructions.CONSTRUCTIONS; [0, 100]"], seed: Seed
+):
+    """Dimension from which a construction retrieves an instance, and what it spends there."""
+    from assocmem.experiments.constructions import CONSTRUCTIONS, smallest_dimension
+
+    d, built = smallest_dimension(CONSTRUCTIONS[construction], n, seed=seed)
+    return {"d": d, "products": built.products, "steps": built.steps}
+
+
+def repair_prediction(
+    digits: Annotated[int, "ten times the decimal logarithm of the number of pairs; [10, 100000]"],
+    kind: Annotated[int, "0 best reserve, 1 that of the proof, 2 in place; [0, 2]"],
+):
+    """Half-success ratio, share of the coordinates and margin of a repair in the Gaussian picture."""
+    import math
+
+    from assocmem.theory.repair import best_margin, best_split, paper_share
+
+    log_n = digits / 10 * math.log(10)
+    reserve = paper_share(log_n) if kind == 1 else None
+    found = best_split(log_n) if kind == 0 else best_margin(log_n, reserve)
+    share = None if found.share is None else float(f"{found.share:.5g}")
+    return {"ratio": float(f"{found.ratio:.6g}"), "share": share, "gamma": float(f"{found.gamma:.5g}")}
+
+
+def pooled(n: AnyCount, k: Annotated[int, "competitors to beat on average; [1, 1000000000000]"]):
+    """Mean, variance and third central moment of the number of competitors pooled with a signal."""
+    from assocmem.theory.kinematics import pooled_moments
+    from assocmem.theory.tail_cone import face_moments
+
+    mean, variance = pooled_moments(n, k)
+    digits = ".12g" if k == 1 else ".6g"  # as many as are known: quadrature, or simulation
+    moments = {"mean": format(mean, digits), "variance": format(variance, digits)}
+    moments["third"] = format(face_moments(n, k)[2] if k < n - 1 else 0.0, ".4g")
+    return {name: float(value) for name, value in moments.items()}
+
+
+def outer_product_failure(n: AnyCount, ratio: Annotated[float, "d^2 / (n log n); (0, 1000]"]):
+    """Logarithm of the probability that the sum of outer products does not retrieve one given key."""
+    import math
+
+    from assocmem.theory.outer_products import query_failure_at_ratio
+
+    return {"log_failure": float(f"{math.log(query_failure_at_ratio(n, ratio).value):.6g}")}
+
+
+REGISTERED = (
+    *(top1_verdict, tail_verdict, last_retrievable, structure),
+    *(top1_memory, tail_memory, tail_profile, tail_boundary),
+    *(removal, dimension, repair_prediction, pooled, outer_product_failure),
+)

@@ -1,0 +1,279 @@
+"""The powers of d of the leave-one-out method: what the paper bounds, and what is measured.
+
+Its estimates are of the form "at most ``d^e``, up to any small power of d, for nearly all data". A maximum
+over many entries is therefore measured in units of the power of ``2 log n`` that it takes anyway.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from assocmem.checks import require
+from assocmem.experiments.statistics import power_law
+from assocmem.pairs.sizes import pairs_at_load
+
+TOLERANCE = 0.2
+"""Between the powers that the paper tells apart, which are halves."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One bound ``O(d^exponent)`` of the paper.
+
+    Attributes
+    ----------
+    claim : str
+        Id of the statement.
+    size : str
+        Name of the measured size.
+    text : str
+        The size in formulas.
+    exponent : float
+        As the paper has it.
+    logs : float
+        The power of ``2 log n`` that a maximum of such entries takes: 1/2 where they are like normal
+        variables, 1 like products or squares of them, 2 like squares of products. 0 where the size is no
+        maximum, or one of lengths that concentrate.
+    found : float, optional
+        The exponent that the size has, where the bound is not the best possible.
+    """
+
+    claim: str
+    size: str
+    text: str
+    exponent: float
+    logs: float = 0
+    found: float | None = None
+
+    @property
+    def power(self):
+        """The exponent that the size has."""
+        return self.exponent if self.found is None else self.found
+
+
+ESTIMATES = (
+    Estimate("proposition-3", "rank_one", r"$\lVert R_h\rVert_F$", -0.5),
+    Estimate("proposition-3", "rank_one_second", r"$\lVert R_i\rVert_F$ after another removal", -0.5),
+    Estimate("proposition-4", "threshold", r"(A1) $\max_i \lvert \Delta\mu_i\rvert$", -1.5, 1),
+    Estimate("proposition-4", "score", r"(A2) $\max_{j,i} \lvert \Delta S_{j,i}\rvert$", -1, 1),
+    Estimate("proposition-4", "bounded", r"(A3) $\max_{j,i} \lvert s_{j,i}\rvert$", 0, 0.5),
+    Estimate("proposition-5", "operator", r"(A4) $\lVert \widehat W\rVert_{op}$", 0.5),
+    Estimate(
+        "equation-ehat-entry-sizes", "taylor_diagonal", r"$\max_i \lvert \widehat E_{i,i}\rvert$", -2, 1
+    ),
+    Estimate(
+        "equation-ehat-entry-sizes",
+        "taylor_other_rms",
+        r"$\widehat E_{j,i}$, root mean square",
+        -4,
+        found=-3.5,
+    ),
+    Estimate(
+        "equation-ehat-entry-sizes",
+        "averaged_score",
+        r"average of $\Delta s_{j,i}$ in $\Delta\mu_i$, as Appendix B bounds it",
+        -2,
+        1,
+        found=-1.5,
+    ),
+    Estimate("lemma-5", "gap", r"$\lVert \delta t\rVert_2$", -1),
+    Estimate("lemma-5", "weight_gap", r"$\lVert A\rVert_2$", -1),
+    Estimate("lemma-6", "insertion", r"$\lVert G_h\rVert_F$", -0.5),
+    Estimate("lemma-6", "insertion_signal", r"$\lVert \sum A_i u_i v_i^\top\rVert_F$", -1),
+    Estimate("lemma-6", "insertion_average", r"$\lVert \sum A_i \eta_i v_i^\top\rVert_F$", -1),
+    Estimate("lemma-6", "insertion_weights", r"$\lVert \sum a_i U r_i v_i^\top\rVert_F$", -1),
+    Estimate("lemma-6", "insertion_xi", r"$\lVert \xi_h\rVert$", -0.5),
+    Estimate("theorem-3", "newton_gradient", r"$\lVert \nabla\Psi(\widetilde W_h)\rVert_F$", -1),
+    Estimate("theorem-3", "newton_error", r"$\lVert \widehat W - \widetilde W_h\rVert_F$", -1),
+    Estimate(
+        "lemma-7",
+        "candidate_score",
+        r"$\max \lvert u_j^\top (\widetilde W_h - \widehat W^{\setminus h}) v_i\rvert$",
+        -1,
+        1,
+    ),
+    Estimate("lemma-8", "row", r"$\max_i \lvert u_h^\top \Delta_h v_i\rvert$", -0.5, 0.5),
+    Estimate("lemma-8", "column", r"$\lVert (u_j^\top \Delta_h v_h)_j\rVert_2$", 0.5),
+    Estimate("lemma-8", "row_energy", r"$\sum_i s_{h,i}(\widetilde W_h)^2$", 2),
+    Estimate("lemma-9", "common_residual", r"$\lVert R_{0,h}\rVert_F$", -1),
+    Estimate("lemma-10", "insertion_residual", r"$\lVert R_{in,h}\rVert_F$", -1),
+    Estimate("lemma-11", "outer_residual", r"$\lVert R_{out,h}\rVert_F$", -1),
+    Estimate("proposition-14", "norm", r"$\lVert \widehat W\rVert_F$", 1),
+    Estimate("proposition-14", "norm_second", r"$\lVert \widehat W^{\setminus\{h,i\}}\rVert_F$", 1),
+    Estimate("proposition-14", "moved", r"$\lVert \widehat W - \widehat W^{\setminus h}\rVert_F$", 0),
+    Estimate(
+        "proposition-14",
+        "moved_second",
+        r"$\lVert \widehat W^{\setminus h} - \widehat W^{\setminus\{h,i\}}\rVert_F$",
+        0,
+    ),
+    Estimate("lemma-13", "output", r"$\max_i \lVert \widehat W v_i\rVert$", 0.5),
+    Estimate("lemma-13", "output_rest", r"$\max_i \lVert \widehat W^{\setminus h} v_i\rVert$", 0.5),
+    Estimate("lemma-13", "curvature", r"$\max_i k / D_{h,i}$", 0),
+    Estimate("lemma-14", "threshold", r"$\max_i \lvert \Delta\mu_i\rvert$", -1, 1, found=-1.5),
+    Estimate("lemma-14", "path_curvature", r"$\max_i k / \sum_j \bar c_{j,i}$", 0),
+    Estimate("lemma-15", "average", r"$\max_i \lVert g_{h,i}^{loo}\rVert$", -0.5),
+    Estimate("lemma-15", "average_moved", r"$\max_i \lVert g_{h,i} - g_{h,i}^{loo}\rVert$", -1.5, 0.5),
+    Estimate("lemma-16", "averaged_score", r"$\max_i \lvert g_{h,i}^\top \Delta W v_i\rvert$", -1.5, 1),
+    Estimate("lemma-17", "fresh_score", r"$\lvert u_h^\top \widehat W^{\setminus\{h,i\}} v_i\rvert$", 0),
+    Estimate("lemma-24", "coefficient_b", r"$\max_i \lvert \Delta b_i\rvert$", -1, 1),
+    Estimate("lemma-24", "coefficient_ar_rms", r"$\Delta(a_i r_{j,i})$, root mean square", -1),
+    Estimate("lemma-20", "coupling", r"$\lVert X - Y\rVert_2$ for a fixed $W$", -0.5),
+    Estimate(
+        "corollary-1", "coupling_random", r"$\lVert X - Y\rVert_2$ for $\widehat W^{\setminus h}$", -0.5
+    ),
+    Estimate(
+        "lemma-21", "fresh_trace_rms", r"$\langle u v^\top, T[u v^\top]\rangle - \mathrm{tr}\, T/d^2$", -0.5
+    ),
+    Estimate(
+        "lemma-22",
+        "simplification",
+        r"$\lvert \mathrm{tr}\, H^{-1} - \mathrm{tr}\, \widetilde H^{-1}\rvert/d^2$",
+        -0.5,
+        found=-1,
+    ),
+    Estimate(
+        "lemma-25",
+        "diagonal_form",
+        r"$\max_i \lvert f_{ii}^\top \widetilde H^{-1} f_{ii} - \chi/(1 + b_i \chi)\rvert$",
+        -0.5,
+        0.5,
+    ),
+    Estimate(
+        "lemma-26",
+        "other_form",
+        r"$\max_{j,i} \lvert f_{ji}^\top \widetilde H^{-1} f_{ji} - \chi\rvert$",
+        -0.5,
+        0.5,
+    ),
+    Estimate(
+        "remark-10",
+        "response",
+        r"$\lvert \langle u_h v_h^\top, (H^{\setminus h})^{-1}[u_h v_h^\top]\rangle - \chi\rvert$",
+        -0.5,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Fluctuation:
+    """One average that stays within ``O(d^exponent)`` of its mean (Proposition 5).
+
+    Attributes
+    ----------
+    size, text : str
+        Name of the average, and the average in formulas.
+    exponent, found : float
+        As the paper states it, and as it is.
+    """
+
+    size: str
+    text: str
+    exponent: float
+    found: float
+
+
+FLUCTUATIONS = (
+    Fluctuation("signal_square", r"(A5) $\frac1n \sum_i s_{i,i}^2$", -0.5, -1),
+    Fluctuation("competitor_square", r"(A5) $\frac{1}{n(n-1)} \sum_{i \ne j} s_{j,i}^2$", -0.5, -1),
+    Fluctuation("chi", r"(A6) $\mathrm{tr}(H^{-1})/d^2$", -0.5, -1),
+)
+
+
+def size_groups(columns, name, load, logs=0):
+    """Sizes of one kind by dimension, those of dimensions where it is missing left out.
+
+    Parameters
+    ----------
+    columns : dict of str to array
+        ``d`` and the sizes that `removal_sizes.measure_instance` returns, an entry for each instance.
+    name : str
+    load : float
+    logs : float
+        As in `Estimate`.
+
+    Returns
+    -------
+    dict of int to ndarray
+    """
+    groups = {}
+    for d in map(int, np.unique(columns["d"])):
+        x = columns[name][columns["d"] == d] / (2 * np.log(pairs_at_load(load, d))) ** logs
+        if not np.isnan(x).any():
+            groups[d] = x
+    return groups
+
+
+def fit_estimate(columns, estimate, load):
+    """Power laws of a size: one, or two where it is a maximum, of that and of the entries' root mean square.
+
+    Parameters
+    ----------
+    columns : dict of str to array
+        See `size_groups`.
+    estimate : Estimate
+    load : float
+
+    Returns
+    -------
+    list of PowerLaw
+    """
+    laws = [power_law(size_groups(columns, estimate.size, load, estimate.logs))]
+    if estimate.logs:
+        laws.append(power_law(size_groups(columns, f"{estimate.size}_rms", load)))
+    return laws
+
+
+def rate_evidence(claim, columns, load, limits=""):
+    """What a check of a statement compares: the measured powers of its sizes with those of its estimates.
+
+    The falsehood is a bound better by a factor of ``sqrt(d)``: than the paper's, or where that is not the
+    best possible, than the best one.
+
+    Parameters
+    ----------
+    claim : str
+        Id of a statement with `ESTIMATES`.
+    columns : dict of str to array
+        See `size_groups`.
+    load : float
+    limits : str
+        Conditions under which the statement bites, where the estimates do not say them.
+
+    Returns
+    -------
+    dict
+        The arguments of `assocmem.book.claims.check`: for each size its exponent, for a maximum also that
+        of the root mean square.
+    """
+    own = [e for e in ESTIMATES if e.claim == claim]
+    require(own, "claim", claim, "a statement with estimates")
+    measured, predicted, wrong = [], [], []
+    for e in own:
+        for law in fit_estimate(columns, e, load):
+            measured.append(law.exponent)
+            predicted.append(e.exponent)
+            wrong.append(min(e.exponent, e.power) - 0.5)
+    slack = [e for e in own if e.power < e.exponent]
+    broken = any(e.power > e.exponent for e in own)
+    return {
+        "claim": claim,
+        "what": "exponents of " + ", ".join(e.size.replace("_", " ") for e in own),
+        "measured": measured,
+        "predicted": predicted,
+        "tolerance": TOLERANCE,
+        "relation": "<=",
+        "falsehood": ("smaller by another factor of sqrt(d)", wrong),
+        "limits": f"not the best bound: the power is {slack[0].power:g}" if slack else limits,
+        "expected": "does not hold" if broken else None,
+    }
+
+
+def fluctuation_laws(columns, load):
+    """Power laws of the standard deviations, over instances, of the averages in `FLUCTUATIONS`."""
+    return [power_law(size_groups(columns, f.size, load), spread=True) for f in FLUCTUATIONS]
+
+
+def stack(rows):
+    """Columns from rows, dictionaries with the same keys."""
+    return {name: np.array([row[name] for row in rows], dtype=float) for name in rows[0]}

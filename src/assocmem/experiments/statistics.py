@@ -1,0 +1,129 @@
+"""Following a measurement to infinite dimension: polynomials in 1/d, and powers of d."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from assocmem.checks import require
+
+
+def through_inverse(d, mean, error, degree=1):
+    """Polynomial in 1/d through measurements; its last coefficient is their limit at infinite d.
+
+    Parameters
+    ----------
+    d, mean, error : array, shape (m,)
+        Dimensions, means, and their standard errors, whose inverse squares are the weights.
+    degree : int
+        Less than m.
+
+    Returns
+    -------
+    polynomial : ndarray, shape (degree + 1,)
+        As for `numpy.polyval`, in 1/d.
+    error : float
+        Standard error of the limit, if the corrections are such a polynomial.
+
+    Raises
+    ------
+    ValueError
+        For too few dimensions or an error that is not positive.
+    """
+    d, mean, error = (np.asarray(x, dtype=float) for x in (d, mean, error))
+    require(len(d) > degree, "d", f"{len(d)} dimensions", f"at least {degree + 1}")
+    require(bool(np.all(error > 0)), "error", error.tolist(), "positive")
+    polynomial, covariance = np.polyfit(1 / d, mean, degree, w=1 / error, cov="unscaled")
+    return polynomial, float(np.sqrt(covariance[-1, -1]))
+
+
+def pooled_errors(d, groups):
+    """Standard errors of the means of groups whose scatter falls like 1/d, estimated from all together.
+
+    Parameters
+    ----------
+    d : array, shape (m,)
+        Dimensions.
+    groups : sequence of m arrays
+        Measurements at each; a single one has no scatter of its own.
+
+    Returns
+    -------
+    ndarray, shape (m,)
+
+    Raises
+    ------
+    ValueError
+        If no group has two members.
+    """
+    d, sizes = np.asarray(d, dtype=float), np.array([len(group) for group in groups])
+    require(bool(np.any(sizes > 1)), "groups", sizes.tolist(), "at least one with two members")
+    squares = sum(x**2 * np.sum((np.asarray(g) - np.mean(g)) ** 2) for x, g in zip(d, groups, strict=True))
+    return np.sqrt(squares / np.sum(sizes - 1) / sizes) / d
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """A fit ``size = factor d^exponent``.
+
+    Attributes
+    ----------
+    d, size, error : ndarray, shape (m,)
+        Dimensions, root mean squares of the sizes there, and their relative standard errors.
+    exponent, deviation, factor : float
+        The fitted exponent, its standard error, and the factor.
+    """
+
+    d: np.ndarray
+    size: np.ndarray
+    error: np.ndarray
+    exponent: float
+    deviation: float
+    factor: float
+
+    def __call__(self, d):
+        return self.factor * np.asarray(d, dtype=float) ** self.exponent
+
+
+def power_law(groups, *, spread=False):
+    """Fit a power of d to sizes measured on several instances of each dimension.
+
+    The logarithms of the root mean squares are fitted by weighted least squares. Their errors come from
+    leaving out one instance at a time, for an instance the same in all dimensions, since a few instances may
+    all be small by chance; the error of the exponent grows with a misfit beyond them.
+
+    Parameters
+    ----------
+    groups : dict of int to array
+        Sizes on the instances of each dimension, at least two instances and three dimensions.
+    spread : bool
+        Whether the size is the standard deviation over the instances instead.
+
+    Returns
+    -------
+    PowerLaw
+
+    Raises
+    ------
+    ValueError
+        For too few instances or dimensions, or sizes that are not finite or all zero.
+    """
+    require(len(groups) >= 3, "groups", f"{len(groups)} dimensions", "at least three")
+    d, points = np.array(sorted(groups), dtype=float), []
+    for dimension in sorted(groups):
+        x = np.asarray(groups[dimension], dtype=float)
+        require(len(x) >= (3 if spread else 2), "groups", f"{len(x)} instances at d = {dimension}", "more")
+        require(bool(np.isfinite(x).all() and np.any(x)), "groups", x.tolist(), "finite and not all zero")
+        points.append(_log_size(x, spread))
+    (log_size, variance), instances = np.array(points).T, np.array([len(groups[x]) for x in d])
+    error = np.sqrt(np.average(variance, weights=instances) / instances).clip(1e-12)
+    (slope, constant), covariance = np.polyfit(np.log(d), log_size, 1, w=1 / error, cov="unscaled")
+    misfit = np.sum(((log_size - constant - slope * np.log(d)) / error) ** 2) / (len(d) - 2)
+    deviation = np.sqrt(covariance[0, 0] * max(1.0, misfit))
+    return PowerLaw(d, np.exp(log_size), error, float(slope), float(deviation), float(np.exp(constant)))
+
+
+def _log_size(x, spread):
+    """Log of the root mean square or standard deviation of a sample, and its variance for one instance."""
+    size = (lambda y: np.std(y, ddof=1)) if spread else (lambda y: np.sqrt(np.mean(y**2)))
+    left_out = np.log([size(np.delete(x, i)) for i in range(len(x))])
+    return np.log(size(x)), (len(x) - 1) * np.sum((left_out - left_out.mean()) ** 2)

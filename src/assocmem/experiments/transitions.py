@@ -1,0 +1,113 @@
+"""Counts of retrievable instances, and the place and width of the transition that fits them."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from assocmem.checks import require
+from assocmem.theory.kinematics import _log_probabilities, pooled_moments
+
+NEAR, STRETCH = 2.5, 0.25  # widths about one half that a fit uses; how far the width may be off
+
+
+@dataclass(frozen=True)
+class Transition:
+    """Where counts of retrievable instances cross one half.
+
+    Attributes
+    ----------
+    half, error : float
+        Place in ``d^2 / n``, to be compared with `statistical_dimension`, and its standard error.
+    stretch, stretch_error : float
+        Width over the predicted one, and its standard error.
+    """
+
+    half: float
+    error: float
+    stretch: float
+    stretch_error: float
+
+
+def tally(n, d, feasible):
+    """Outcomes of many instances, counted.
+
+    Parameters
+    ----------
+    n, d, feasible : array, shape (rows,)
+        ``feasible`` is 1, 0, or nan where nothing was proved.
+
+    Returns
+    -------
+    dict of int to (ndarray, ndarray, ndarray)
+        For each n: dimensions, how many instances were feasible, and how many were decided.
+    """
+    counts = {}
+    for size in np.unique(n):
+        dimensions = np.unique(d[n == size]).astype(int)
+        found = [feasible[(n == size) & (d == dimension)] for dimension in dimensions]
+        yes = np.array([int(np.nansum(f)) for f in found])
+        counts[int(size)] = dimensions, yes, np.array([int(np.isfinite(f).sum()) for f in found])
+    return counts
+
+
+def transition(n, d, successes, trials, k=1):
+    """Fit place and width of a transition to counts at several dimensions, by maximum likelihood.
+
+    Only dimensions near the one whose share is closest to one half are used, since failures far above have
+    other causes, such as a target among the others. The width is taken to be the predicted one up to a factor
+    with a standard deviation of a quarter, which matters where the counts say little about it; likewise the
+    place is taken to be within the dimensions tried.
+
+    Parameters
+    ----------
+    n : float
+    d, successes, trials : sequence
+        Dimensions, and how many of how many instances were retrievable at each.
+    k : int
+        As in `statistical_dimension`.
+
+    Returns
+    -------
+    Transition
+
+    Raises
+    ------
+    ValueError
+        If all instances came out alike.
+    """
+    d, successes, trials = (np.asarray(x, dtype=float) for x in (d, successes, trials))
+    d, successes, trials = (x[trials > 0] for x in (d, successes, trials))
+    mixed = 0 < successes.sum() < trials.sum()
+    require(mixed, "successes", successes.tolist(), "neither all 0 nor all equal to trials")
+    mean, variance = pooled_moments(n, k)
+    width, place = math.sqrt(variance / n), d**2 / n
+    middle = place[np.argmin(np.abs(successes / trials - 0.5))]
+    near = np.abs(place - middle) <= NEAR * width
+    if not 0 < successes[near].sum() < trials[near].sum():
+        near[:] = True  # dimensions far apart
+    span = np.ptp(place) + width
+
+    def surprise(x):
+        yes, no = _log_probabilities(n, d[near], k, x[0] * width, math.exp(x[1]))
+        counted = successes[near] @ yes + (trials - successes)[near] @ no
+        strayed = (mean + x[0] * width - middle) / span  # counts may not confine it, tens of widths apart
+        return 0.5 * strayed**2 + 0.5 * (x[1] / STRETCH) ** 2 - counted
+
+    start = [(middle - mean) / width, 0.0]
+    x = minimize(surprise, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-9}).x
+    spread = np.linalg.inv(_second_differences(surprise, x, 0.01))
+    error, stretch_error = np.sqrt(np.diag(spread))
+    stretch = math.exp(x[1])
+    return Transition(
+        float(mean + x[0] * width), float(error * width), stretch, float(stretch * stretch_error)
+    )
+
+
+def _second_differences(f, x, step):
+    """Hessian of f at x, shape (2, 2), by central differences."""
+    e = step * np.eye(2)
+    return np.array([[f(x + a + b) - f(x + a - b) - f(x - a + b) + f(x - a - b) for a in e] for b in e]) / (
+        4 * step**2
+    )

@@ -1,0 +1,226 @@
+"""Memories from a few linear systems: equal signals at the least energy, and the worst competitors clipped.
+
+Outer products fail first at keys whose signal happens to be low. The *equalised* memory gives every signal
+the value one and, of all memories that do, takes the one with the smallest sum of squared scores,
+
+    min |U' W V|_F^2   subject to   u_i' W v_i = 1   for all i .
+
+(Minimum average correlation energy filters do the same for the peaks of one filter.)
+A *clipping* round looks up the competitors above ``1 - gamma`` and asks, at a price, that they too be there:
+
+    min |U' W V|_F^2 / (n/d)^2 + sum_ji (s_ji - (1 - gamma))^2 / softness   subject to the same.
+
+Repeated, that is Newton's method for the penalty of all competitors above ``1 - gamma``.
+
+In whitened coordinates, where ``U U'`` and ``V V'`` are multiples of the identity, the energy is the norm of
+W, and W is a combination of the outer products that conditions are about. Conjugate gradients find the
+coefficients at about ``4 n d^2`` operations a step, little beside the ``2 n^2 d`` of a pass over the scores.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from assocmem.checks import require, require_integer
+from assocmem.machine import memory_shortage
+from assocmem.pairs.scores import score_blocks, take_signal
+from assocmem.pairs.sizes import peak_bytes
+
+RESIDUAL, STEPS = 1e-4, 300
+GATHERED = 2**22  # numbers gathered at once
+
+
+@dataclass(frozen=True)
+class ClippedMemory:
+    """A memory and the work it took.
+
+    Attributes
+    ----------
+    W : Tensor, shape (d, d)
+    failures : tuple of int
+        Keys not retrieved, by the equalised memory and after each round.
+    clipped : int
+        Comparisons held back in the last round.
+    passes : int
+        Passes over the scores, one for each entry of ``failures``.
+    steps : int
+        Steps of conjugate gradients in all.
+    converged : bool
+        Whether each linear system was solved.
+    """
+
+    W: torch.Tensor
+    failures: tuple
+    clipped: int
+    passes: int
+    steps: int
+    converged: bool
+
+    @property
+    def retrieves(self):
+        """Whether every pair is retrieved."""
+        return self.failures[-1] == 0
+
+
+def clipped_memory(pairs, *, rounds=2, gamma=0.1, softness=0.1):
+    """Equalise the signals, then clip in rounds until every pair is retrieved.
+
+    Parameters
+    ----------
+    pairs : assocmem.pairs.data.Pairs
+        More pairs than dimensions and fewer than their square.
+    rounds : int
+        At most so many; none leaves the equalised memory.
+    gamma : float
+        Margin asked of a clipped comparison, in (0, 1).
+    softness : float
+        Excess over ``1 - gamma`` that is left, relative to what is taken off; positive. More is less noise.
+
+    Returns
+    -------
+    ClippedMemory
+        It stops early where all is retrieved, and where more comparisons are to be clipped than there are
+        entries of W.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range, for n outside (d, d^2), and where memory is short.
+    """
+    n, d = pairs.n, pairs.d
+    require_integer("rounds", rounds, 0)
+    require(0 < gamma < 1, "gamma", gamma, "in (0, 1)")
+    require(0 < softness < math.inf, "softness", softness, "a finite number > 0")
+    require(d < n < d * d, "pairs", f"{n} pairs in dimension {d}", "more than d and fewer than d^2")
+    if pairs.U.device.type == "cpu":
+        shortage = memory_shortage(lambda m: peak_bytes(m, d) + 32 * m * d, n)
+        require(not shortage, "n", n, shortage)
+    (left, u), (right, v) = _whitened(pairs.U), _whitened(pairs.V)
+    keys = torch.arange(n, device=u.device)
+    conditions = _Conditions(u, v, keys, keys, u.new_ones(n), u.new_zeros(n))
+    coefficients, failures, steps, converged = u.new_zeros(n), [], 0, True
+    while True:
+        coefficients, taken, solved = _solve(conditions, coefficients)
+        steps, converged = steps + taken, converged and solved
+        W = left @ conditions.memory(coefficients) @ right.T
+        failing, targets, asking = _above(pairs, W, 1 - gamma, most=d * d)
+        failures.append(failing)
+        if not failing or len(failures) > rounds or len(targets) > d * d:
+            break
+        conditions, coefficients = _clipping(conditions, coefficients, targets, asking, 1 - gamma, softness)
+    clipped = len(coefficients) - n
+    return ClippedMemory(W, tuple(failures), clipped, len(failures), steps, converged)
+
+
+def equalised_memory(pairs):
+    """The memory with all signals one and the least sum of squared scores; parameters as in `clipped_memory`.
+
+    Returns
+    -------
+    Tensor, shape (d, d)
+
+    Raises
+    ------
+    ArithmeticError
+        If conjugate gradients do not converge, as happens when n is close to d^2.
+    """
+    found = clipped_memory(pairs, rounds=0)
+    if not found.converged:
+        raise ArithmeticError(f"no equal signals within {STEPS} steps for n = {pairs.n}, d = {pairs.d}")
+    return found.W
+
+
+@dataclass(frozen=True)
+class _Conditions:
+    """``u_j' W v_i + slack_ji a_ji = value_ji`` for a list of (j, i), with ``W = sum a_ji u_j v_i'``.
+
+    ``u`` and ``v`` hold vectors as rows.
+    """
+
+    u: torch.Tensor
+    v: torch.Tensor
+    j: torch.Tensor
+    i: torch.Tensor
+    value: torch.Tensor
+    slack: torch.Tensor
+
+    def memory(self, a):
+        """W in whitened coordinates."""
+        sums = torch.zeros_like(self.u)
+        for part in self._parts():
+            sums.index_add_(0, self.i[part], self.u[self.j[part]] * a[part, None])
+        return sums.T @ self.v
+
+    def __call__(self, a):
+        """Left-hand sides."""
+        answers, found = self.v @ self.memory(a).T, torch.empty_like(a)
+        for part in self._parts():
+            found[part] = (self.u[self.j[part]] * answers[self.i[part]]).sum(dim=1)
+        return found + self.slack * a
+
+    def _parts(self):
+        step = max(1, GATHERED // self.u.shape[1])
+        return [slice(k, k + step) for k in range(0, len(self.j), step)]
+
+
+def _whitened(X):
+    """A square root R of ``(X X' d/n)^-1`` and the rows of ``R X``."""
+    d, n = X.shape
+    size, basis = torch.linalg.eigh(X @ X.T * (d / n))
+    require(
+        bool(size[0] > d * torch.finfo(X.dtype).eps * size[-1]), "pairs", "targets or keys", "of full rank"
+    )
+    root = basis / size.sqrt() @ basis.T
+    return root, (root @ X).T.contiguous()
+
+
+def _solve(conditions, a):
+    """Conjugate gradients from a; also the number of steps and whether the residual got small."""
+    rest = conditions.value - conditions(a)
+    direction, square = rest.clone(), float(rest @ rest)
+    goal = RESIDUAL**2 * float(conditions.value @ conditions.value)
+    for step in range(STEPS):
+        if square <= goal:
+            return a, step, True
+        image = conditions(direction)
+        length = square / float(direction @ image)
+        a, rest = a + length * direction, rest - length * image
+        before, square = square, float(rest @ rest)
+        direction = rest + square / before * direction
+    return a, STEPS, square <= goal
+
+
+def _above(pairs, W, level, most):
+    """How many keys fail, and the comparisons (j, i) above a level, in the order of ``i n + j``.
+
+    Of more than ``most`` comparisons not all are listed, since there may be n^2 of them.
+    """
+    failing, listed, targets, keys = 0, 0, [], []
+    for columns, block in score_blocks(pairs, W):
+        signal = take_signal(block, columns, -math.inf)
+        failing += int((block.amax(dim=0) >= signal).sum())
+        if listed > most:
+            continue
+        i, j = (block > level).T.nonzero(as_tuple=True)
+        listed += len(j)
+        targets.append(j)
+        keys.append(i + columns.start)
+    return failing, torch.cat(targets), torch.cat(keys)
+
+
+def _clipping(conditions, a, j, i, level, softness):
+    """Equal signals and comparisons at a level, with coefficients to start from."""
+    n = len(conditions.u)
+    known, wanted = conditions.i[n:] * n + conditions.j[n:], i * n + j
+    start = a.new_zeros(len(j))
+    if len(known):
+        place = torch.searchsorted(known, wanted).clamp(max=len(known) - 1)
+        start = torch.where(known[place] == wanted, a[n:][place], start)
+    keys = torch.arange(n, device=a.device)
+    value = torch.cat([a.new_ones(n), a.new_full((len(j),), level)])
+    slack = torch.cat([a.new_zeros(n), a.new_full((len(j),), softness)])
+    conditions = _Conditions(
+        conditions.u, conditions.v, torch.cat([keys, j]), torch.cat([keys, i]), value, slack
+    )
+    return conditions, torch.cat([a[:n], start])

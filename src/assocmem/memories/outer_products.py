@@ -1,0 +1,15 @@
+"""The correlation matrix memory: the sum of outer products."""
+
+
+def correlation_memory(pairs):
+    """The sum of outer products ``W = sum_k u_k v_k'`` (eq. ``cmm``).
+
+    Parameters
+    ----------
+    pairs : assocmem.pairs.data.Pairs
+
+    Returns
+    -------
+    Tensor, shape (d, d)
+    """
+    return pairs.U @ pairs.V.T

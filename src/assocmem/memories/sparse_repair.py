@@ -1,0 +1,162 @@
+"""The adaptive sparse repair of Section 2.2: most coordinates store every pair, the rest what went wrong.
+
+The memory is block-diagonal, ``diag(W0, W1)``. ``W0`` is a correlation matrix memory of the first ``d0``
+coordinates; ``W1``, on the other ``d1``, adds outer products of the pairs whose margin under ``W0`` is too
+small, with weights that lift it. Coordinates of one block are independent of those of the other, so that the
+proof may treat the weights as fixed.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from assocmem.checks import require, require_integer
+from assocmem.machine import memory_shortage
+from assocmem.pairs.data import Pairs
+from assocmem.pairs.scores import retrieval_margins, score_blocks, take_signal
+from assocmem.pairs.sizes import peak_bytes
+
+
+@dataclass(frozen=True)
+class SparseRepair:
+    """A repaired memory and what it was made from.
+
+    Attributes
+    ----------
+    W : Tensor, shape (d, d)
+        ``diag(W0, W1)``.
+    d0, d1 : int
+        Coordinates of the base and of the reserve.
+    base, repair : (Tensor, Tensor), shapes (d0, n) and (d1, m)
+        Factors ``L, R`` of the two blocks, ``W0 = L R'`` and ``W1 = L R'``; R are rows of the keys.
+    base_margins : Tensor, shape (n,)
+        ``m_i``, the margins under the base memory alone.
+    deficient : Tensor of int64, shape (m,)
+        The set B, keys with ``m_i <= gamma``.
+    weights : Tensor, shape (m,)
+        ``2 gamma - m_i`` of those keys, at least ``gamma``.
+    """
+
+    W: torch.Tensor
+    d0: int
+    d1: int
+    base: tuple
+    repair: tuple
+    base_margins: torch.Tensor
+    deficient: torch.Tensor
+    weights: torch.Tensor
+
+
+def default_reserve(n, d):
+    """The paper's ``d1 = floor(d (log n)^(-1/8))``, which vanishes next to d only very slowly."""
+    require_integer("n", n, 3)
+    require_integer("d", d, 1)
+    return math.floor(d * math.log(n) ** -0.125)
+
+
+def sparse_repair(pairs, *, gamma, reserve=None):
+    """The memory of Proposition ``prop:optimal``.
+
+    Scores are streamed: beside the pairs this takes their outer-product factors and one block of columns.
+
+    Parameters
+    ----------
+    pairs : assocmem.pairs.data.Pairs
+    gamma : float
+        Margin at or below which a key is repaired, in (0, 1/2); it is lifted to ``2 gamma``.
+    reserve : int, optional
+        Coordinates set aside for the repair, from 1 to d - 1; by default `default_reserve`.
+
+    Returns
+    -------
+    SparseRepair
+
+    Raises
+    ------
+    ValueError
+        For a gamma or a reserve outside these ranges, and where memory is short.
+    """
+    n, d = pairs.n, pairs.d
+    require(0 < gamma < 0.5, "gamma", gamma, "in (0, 1/2)")
+    d1 = default_reserve(n, d) if reserve is None else reserve
+    require_integer("reserve", d1, 1)
+    require(d1 < d, "reserve", d1, f"less than d = {d}, to leave a base")
+    if pairs.U.device.type == "cpu":
+        itemsize = pairs.U.element_size()  # of the factors and what is gathered for them, up to 3 n d numbers
+        shortage = memory_shortage(lambda m: peak_bytes(m, d, itemsize) + 3 * itemsize * m * d, n)
+        require(not shortage, "n", n, shortage)
+    base = _block(pairs.U[: d - d1], pairs.V[: d - d1], (d / (d - d1)) ** 2)
+    W0 = base[0] @ base[1].T
+    margins = retrieval_margins(Pairs(pairs.U[: d - d1], pairs.V[: d - d1]), W0)
+    deficient = torch.nonzero(margins <= gamma)[:, 0]
+    weights = 2 * gamma - margins[deficient]
+    rest = pairs.U[d - d1 :, deficient], pairs.V[d - d1 :, deficient]
+    repair = _block(*rest, (d / d1) ** 2 * weights)
+    W = torch.block_diag(W0, repair[0] @ repair[1].T)
+    return SparseRepair(W, d - d1, d1, base, repair, margins, deficient, weights)
+
+
+def _block(U, V, weights):
+    """Factors of a sum of weighted outer products."""
+    return U * weights, V
+
+
+@dataclass(frozen=True)
+class InPlaceRepair:
+    """A memory repaired where it stands.
+
+    Attributes
+    ----------
+    W : Tensor, shape (d, d)
+    failures : tuple of int
+        Keys not retrieved, at the start and after each round; one pass over the scores for each.
+    """
+
+    W: torch.Tensor
+    failures: tuple
+
+
+def repair_in_place(pairs, W, *, gamma, rounds=1, against_rivals=False):
+    """The repair without a reserve: the same weights, added to all coordinates, and again if need be.
+
+    Parameters
+    ----------
+    pairs : assocmem.pairs.data.Pairs
+    W : Tensor, shape (d, d)
+        The memory to start from.
+    gamma : float
+        Margin at or below which a key is repaired, positive; it is lifted to ``2 gamma``.
+    rounds : int
+        At most so many; fewer where everything is retrieved.
+    against_rivals : bool
+        Whether half of each weight is spent on pushing down the key's best competitor, as in a perceptron.
+
+    Returns
+    -------
+    InPlaceRepair
+    """
+    require(0 < gamma < math.inf, "gamma", gamma, "a finite number > 0")
+    require_integer("rounds", rounds, 0)
+    failures = []
+    while True:
+        margins, rival = _margins_and_rivals(pairs, W)
+        failures.append(int((margins <= 0).sum()))
+        if not failures[-1] or len(failures) > rounds:
+            return InPlaceRepair(W, tuple(failures))
+        keys = torch.nonzero(margins <= gamma)[:, 0]
+        weights = 2 * gamma - margins[keys]
+        pushed = pairs.U[:, keys] * weights
+        if against_rivals:
+            pushed = 0.5 * (pushed - pairs.U[:, rival[keys]] * weights)
+        W = W + pushed @ pairs.V[:, keys].T
+
+
+def _margins_and_rivals(pairs, W):
+    """Margin of each key and its best competitor."""
+    margins, rival = pairs.V.new_empty(pairs.n), torch.empty(pairs.n, dtype=torch.int64, device=W.device)
+    for columns, block in score_blocks(pairs, W):
+        signal = take_signal(block, columns, -math.inf)
+        best, rival[columns] = block.max(dim=0)
+        margins[columns] = signal - best
+    return margins, rival

@@ -1,0 +1,173 @@
+"""Everything read off the scores of a memory, block by block, so that they are never held whole."""
+
+import math
+
+import torch
+
+from assocmem.checks import require
+from assocmem.machine import available_bytes
+from assocmem.pairs.data import _describe
+from assocmem.pairs.sizes import BLOCK_BYTES, column_slices
+
+GPU_BLOCK_BYTES = 2**30  # so that a block has keys for all of its processors
+
+
+def block_columns(n, itemsize=8, device="cpu"):
+    """How many score columns one block holds: 64 MiB of scores, 1 GiB on a GPU, less where memory is short.
+
+    Parameters
+    ----------
+    n : int
+        Number of pairs, so of rows of the block.
+    itemsize : int
+        Bytes of one score.
+    device : str or torch.device
+        Where the block will be.
+    """
+    on_cpu = torch.device(device).type == "cpu"
+    most = BLOCK_BYTES if on_cpu else GPU_BLOCK_BYTES
+    if n * n * itemsize <= most:
+        return n
+    free = available_bytes() if on_cpu else torch.cuda.mem_get_info(device)[0]
+    budget = min(most, free // 8)
+    return int(min(n, max(1, budget // (n * itemsize))))
+
+
+def scores(pairs, W, columns=slice(None)):
+    """Scores ``s_ji = u_j' W v_i`` of every target for the keys in ``columns``.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    W : Tensor, shape (d, d)
+    columns : slice
+        Which keys; all of them by default, which takes ``8 n^2`` bytes.
+
+    Returns
+    -------
+    Tensor, shape (n, b)
+        ``S[j, i]`` is the score of target j for the i-th of the b keys.
+    """
+    require_memory_matrix(pairs, W)
+    return pairs.U.T @ (W @ pairs.V[:, columns])
+
+
+def score_blocks(pairs, W):
+    """Walk over the score matrix in blocks of columns.
+
+    Yields
+    ------
+    columns : slice
+    block : Tensor, shape (n, b)
+        A fresh tensor that the caller may overwrite.
+    """
+    require_memory_matrix(pairs, W)
+    for columns in column_slices(pairs.n, block_columns(pairs.n, W.element_size(), W.device)):
+        yield columns, pairs.U.T @ (W @ pairs.V[:, columns])
+
+
+def retrieval_margins(pairs, W):
+    """Margin of each key, its signal score less the best competing score.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    W : Tensor, shape (d, d)
+
+    Returns
+    -------
+    Tensor, shape (n,)
+        ``s_ii - max_{j != i} s_ji``; all positive exactly when ``W`` retrieves every pair (eq. ``top1``).
+    """
+    signal, rival = signals_and_rivals(pairs, W)
+    return signal - rival
+
+
+def signals_and_rivals(pairs, W):
+    """Signal score and best competing score of each key.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    W : Tensor, shape (d, d)
+
+    Returns
+    -------
+    signal, rival : Tensor, shape (n,)
+        ``s_ii`` and ``max_{j != i} s_ji``.
+    """
+    signal, rival = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
+    for columns, block in score_blocks(pairs, W):
+        signal[columns] = take_signal(block, columns, -math.inf)
+        rival[columns] = block.amax(dim=0)
+    return signal, rival
+
+
+def signal_percentiles(pairs, W):
+    """Share of competitors at or below the signal, for each key (the paper's Omega_i).
+
+    Parameters
+    ----------
+    pairs : Pairs
+    W : Tensor, shape (d, d)
+
+    Returns
+    -------
+    Tensor, shape (n,)
+        Multiples of ``1 / (n - 1)`` between 0 and 1.
+    """
+    return signals_and_percentiles(pairs, W)[1]
+
+
+def signals_and_percentiles(pairs, W):
+    """Signal score of each key, and the share of its competitors at or below it.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    W : Tensor, shape (d, d)
+
+    Returns
+    -------
+    signal, percentile : Tensor, shape (n,)
+    """
+    signal, percentile = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
+    for columns, block in score_blocks(pairs, W):
+        signal[columns] = take_signal(block, columns, math.inf)
+        percentile[columns] = (block <= signal[columns]).sum(dim=0).to(signal.dtype) / (pairs.n - 1)
+    return signal, percentile
+
+
+def take_signal(block, columns, replacement):
+    """Signal scores of a block, overwritten there so that only competitors remain.
+
+    Parameters
+    ----------
+    block : Tensor, shape (n, b)
+        Scores of the keys in ``columns``; changed in place.
+    columns : slice
+    replacement : float
+
+    Returns
+    -------
+    Tensor, shape (b,)
+    """
+    diagonal = torch.arange(columns.stop - columns.start, device=block.device)
+    signal = block[diagonal + columns.start, diagonal].clone()
+    block[diagonal + columns.start, diagonal] = replacement
+    return signal
+
+
+def require_memory_matrix(pairs, W, name="W"):
+    """Check that a matrix is a memory for these pairs: shape (d, d), their dtype and device, finite.
+
+    Raises
+    ------
+    ValueError
+        Naming the matrix by ``name``.
+    """
+    ok = isinstance(W, torch.Tensor) and W.shape == (pairs.d, pairs.d)
+    require(ok, name, _describe(W), f"a tensor of shape ({pairs.d}, {pairs.d})")
+    like = W.dtype == pairs.U.dtype and W.device == pairs.U.device
+    require(like, name, _describe(W), f"of dtype {pairs.U.dtype} on {pairs.U.device}, like the pairs")
+    require(bool(torch.isfinite(W).all()), name, "a matrix with inf or nan", "finite")

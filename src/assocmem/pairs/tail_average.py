@@ -1,0 +1,120 @@
+"""The tail average of any vector: the mean of its largest entries, and its smoothing.
+
+Written for clarity and batches of moderate size; the fitting engine has its own fast form in `losses`.
+"""
+
+import numpy as np
+from scipy import special
+
+from assocmem.checks import require
+from assocmem.pairs.sizes import tail_count
+
+
+def tail_average(x, r):
+    """Mean of the ``k = ceil(r m)`` largest of m entries (eq. ``tam-def``); the maximum for k = 1.
+
+    In finance this is the empirical conditional value-at-risk.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., m)
+    r : float
+        Tail fraction in (0, 1].
+
+    Returns
+    -------
+    ndarray, shape (...), or float
+
+    Raises
+    ------
+    ValueError
+        For a fraction out of range or a vector that is empty or not finite.
+    """
+    x = _entries(x)
+    k = tail_count(r, x.shape[-1])
+    return np.partition(x, -k, axis=-1)[..., -k:].mean(axis=-1)[()]
+
+
+def smoothed_tail_average(x, r, beta):
+    """``min_mu { mu + sum_j softplus(beta (x_j - mu)) / (beta k) }`` (eq. ``sTAM``).
+
+    At least the tail average and at most ``log(2) m / (beta k)`` above it. For r = 1 the infimum is the mean.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., m)
+    r : float
+        Tail fraction in (0, 1].
+    beta : float
+        Inverse width of the smoothing, positive.
+
+    Returns
+    -------
+    ndarray, shape (...), or float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range or a vector that is empty or not finite.
+    """
+    x = _entries(x)
+    mu = smoothed_threshold(x, r, beta)
+    k = tail_count(r, x.shape[-1])
+    if k == x.shape[-1]:
+        return x.mean(axis=-1)[()]
+    z = beta * (x - np.asarray(mu)[..., None])
+    return (mu + np.logaddexp(0, z).sum(axis=-1) / (beta * k))[()]
+
+
+def smoothed_threshold(x, r, beta):
+    """The minimiser in eq. ``sTAM``: where ``sum_j sigmoid(beta (x_j - mu)) = k``; ``-inf`` for r = 1.
+
+    Parameters and errors as for `smoothed_tail_average`. By bisection, to the last digit.
+    """
+    x = _entries(x)
+    require(0 < beta < np.inf, "beta", beta, "a finite number > 0")
+    m = x.shape[-1]
+    k = tail_count(r, m)
+    if k == m:
+        return np.full(x.shape[:-1], -np.inf)[()]
+    # with every entry at the largest, or at the smallest, the equation has a closed form
+    reach = special.logit(k / m) / beta
+    low, high = x.min(axis=-1) - reach, x.max(axis=-1) - reach
+    for _ in range(1100):
+        middle = 0.5 * (low + high)
+        if np.all((middle <= low) | (middle >= high)):
+            break
+        above = special.expit(beta * (x - middle[..., None])).sum(axis=-1) > k
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return middle[()]
+
+
+def smoothed_gradient(x, r, beta):
+    """Gradient ``q / k`` of the smoothed tail average (Lemma ``tail-derivatives``).
+
+    ``q = sigmoid(beta (x - mu))``; nonnegative, and sums to one. Parameters and errors as for
+    `smoothed_tail_average`.
+    """
+    x = _entries(x)
+    mu = np.asarray(smoothed_threshold(x, r, beta))
+    return special.expit(beta * (x - mu[..., None])) / tail_count(r, x.shape[-1])
+
+
+def smoothed_hessian(x, r, beta):
+    """Hessian ``diag(C) - C C' / sum(C)`` of the smoothed tail average, ``C = beta q (1 - q) / k``.
+
+    Shape (..., m, m); the second term comes from the threshold that moves along.
+    """
+    x = _entries(x)
+    k = tail_count(r, x.shape[-1])
+    q = k * smoothed_gradient(x, r, beta)
+    C = beta * q * (1 - q) / k
+    total = np.maximum(C.sum(axis=-1), np.finfo(float).tiny)[..., None, None]
+    return C[..., None] * np.eye(x.shape[-1]) - C[..., None] * C[..., None, :] / total
+
+
+def _entries(x):
+    x = np.asarray(x, dtype=float)
+    require(x.ndim >= 1 and x.shape[-1] >= 1, "x", x.shape, "at least one entry along the last axis")
+    require(bool(np.isfinite(x).all()), "x", "an array with inf or nan", "finite")
+    return x

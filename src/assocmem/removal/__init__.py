@@ -1,0 +1,1 @@
+"""What changes when one pair is taken away: Hessians and leave-one-out problems."""

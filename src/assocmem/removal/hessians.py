@@ -1,0 +1,239 @@
+"""The three Hessians of the tail-average objective, as operators on memories.
+
+All belong to the *summed* objective ``Psi`` of the paper (eq. ``loss_stam_joint``), whose ridge is
+``floor / 2 |W|_F^2`` with ``floor = ridge n / d^2``. With ``X = U' D V`` each of them is
+
+    D -> floor D + U Y V',     Y = weights on X, column by column.
+
+``full`` holds the thresholds still (Definition 2), ``profiled`` lets them follow W, and ``simplified`` keeps
+only the signal of each margin's gradient (eq. ``simplified_hessian_main``). The score-sized arrays of a point
+are kept, so that a product costs two products of ``n x d x n`` and no exponential.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from assocmem.checks import require, require_integer
+from assocmem.pairs.data import Pairs
+from assocmem.pairs.scores import scores
+from assocmem.training.losses import TailAverage
+from assocmem.training.passes import assemble_hessian
+
+KINDS = ("full", "profiled", "simplified")
+MOST_STEPS = 2000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The summed objective ``Psi`` (eq. ``loss_stam_joint``), thresholds profiled out.
+
+    Attributes
+    ----------
+    pairs : Pairs, float64
+    loss : TailAverage
+    floor : float
+        ``ridge n / d^2`` with the n of the problem before any removal.
+    """
+
+    pairs: Pairs
+    loss: TailAverage
+    floor: float
+
+    @property
+    def k(self):
+        """Size of the tail."""
+        return self.loss.tail(self.pairs.n - 1)
+
+    @property
+    def ridge(self):
+        """The ridge of `assocmem.training.fit.fit` for the same minimiser."""
+        return self.floor * self.pairs.d**2 / self.pairs.n
+
+
+@dataclass(frozen=True)
+class Point:
+    """What the objective looks like at a memory.
+
+    Attributes
+    ----------
+    problem : Problem
+    W : Tensor, shape (d, d)
+    S : Tensor, shape (n, n)
+        Scores, ``S[j, i] = u_j' W v_i``.
+    mu, t, m, a, b : Tensor, shape (n,)
+        Thresholds, smoothed tail averages, margins, ``sigmoid(-m)``, and ``a (1 - a)``.
+    p : Tensor, shape (n, n)
+        Tail weights ``q / k``, 0 at the signal; columns sum to one.
+    c : Tensor, shape (n, n)
+        ``beta q (1 - q) / k``, 0 at the signal.
+    """
+
+    problem: Problem
+    W: torch.Tensor
+    S: torch.Tensor
+    mu: torch.Tensor
+    t: torch.Tensor
+    m: torch.Tensor
+    a: torch.Tensor
+    b: torch.Tensor
+    p: torch.Tensor
+    c: torch.Tensor
+
+    @property
+    def loss_gradient(self):
+        """Gradient of the summed loss in W without the ridge, shape (d, d)."""
+        return pull_back(self.problem.pairs, self.p * self.a, -self.a)
+
+    @property
+    def gradient(self):
+        """Gradient of the objective in W (eq. ``grad_W``), shape (d, d)."""
+        return self.loss_gradient + self.problem.floor * self.W
+
+
+def look(problem, W):
+    """Scores, thresholds, margins and weights of a problem at a memory.
+
+    Parameters
+    ----------
+    problem : Problem
+    W : Tensor, shape (d, d)
+
+    Returns
+    -------
+    Point
+        Holds four arrays of n x n.
+    """
+    S = scores(problem.pairs, W)
+    p, signal = S.clone(), S.diagonal().clone()
+    p.fill_diagonal_(-math.inf)
+    t, mu = problem.loss.aggregate(p)
+    m = signal - t
+    a = torch.sigmoid(-m)
+    return Point(problem, W, S, mu, t, m, a, a * (1 - a), p, problem.loss.curvature(p))
+
+
+def pull_back(pairs, Y, diagonal):
+    """``U Y V'`` with the diagonal of Y, which must be zero, replaced by a vector."""
+    return (pairs.U @ Y + pairs.U * diagonal) @ pairs.V.T
+
+
+def hessian_product(point, D, kind="full"):
+    """One of the Hessians times a direction.
+
+    Parameters
+    ----------
+    point : Point
+    D : Tensor, shape (d, d)
+    kind : {"full", "profiled", "simplified"}
+
+    Returns
+    -------
+    Tensor, shape (d, d)
+    """
+    require(kind in KINDS, "kind", kind, f"one of {', '.join(KINDS)}")
+    pairs = point.problem.pairs
+    X = pairs.U.T @ (D @ pairs.V)
+    change = X.diagonal().clone()
+    if kind != "simplified":
+        change -= torch.linalg.vecdot(point.p, X, dim=0)
+    if kind == "profiled":
+        X -= torch.linalg.vecdot(point.c, X, dim=0) / point.c.sum(dim=0)
+    Y = X.mul_(point.c).mul_(point.a)
+    if kind != "simplified":
+        Y.addcmul_(point.p, point.b * change, value=-1)
+    return pull_back(pairs, Y, point.b * change).add_(D, alpha=point.problem.floor)
+
+
+def dense_operator(point, kind="full"):
+    """One of the Hessians as a matrix that acts on ``D.reshape(-1)``, for small d.
+
+    Parameters
+    ----------
+    point : Point
+    kind : {"full", "profiled", "simplified"}
+
+    Returns
+    -------
+    Tensor, shape (d^2, d^2)
+    """
+    require(kind in KINDS, "kind", kind, f"one of {', '.join(KINDS)}")
+    U, V = point.problem.pairs.U, point.problem.pairs.V
+    g = U if kind == "simplified" else U - U @ point.p
+    H = assemble_hessian(U, V, g, point.c, point.a, point.b, profiled=kind == "profiled")
+    H.diagonal().add_(point.problem.floor)
+    return H
+
+
+def dense_inverse(point, kind="full"):
+    """Inverse of one of the Hessians as a matrix, through its Cholesky factor, in ``O(d^6)``."""
+    return torch.cholesky_inverse(torch.linalg.cholesky(dense_operator(point, kind)))
+
+
+def solve(point, right, kind="full", *, tol=1e-10):
+    """A Hessian's inverse applied to a matrix, by conjugate gradients.
+
+    Parameters
+    ----------
+    point : Point
+    right : Tensor, shape (d, d)
+    kind : {"full", "profiled", "simplified"}
+    tol : float
+        Norm of the residual over that of ``right``.
+
+    Returns
+    -------
+    Tensor, shape (d, d)
+
+    Raises
+    ------
+    RuntimeError
+        If the residual is not reached.
+    """
+    require(kind in KINDS, "kind", kind, f"one of {', '.join(KINDS)}")
+    X, residual = torch.zeros_like(right), right.clone()
+    square = float((residual * residual).sum())
+    goal, direction = tol**2 * square, residual.clone()
+    for _ in range(MOST_STEPS):
+        if square <= goal:
+            return X
+        product = hessian_product(point, direction, kind)
+        step = square / float((direction * product).sum())
+        X.add_(direction, alpha=step)
+        residual.sub_(product, alpha=step)
+        square, before = float((residual * residual).sum()), square
+        direction.mul_(square / before).add_(residual)
+    raise RuntimeError(
+        f"solve: residual {math.sqrt(square / goal) * tol:.0e} after {MOST_STEPS} steps, not {tol:.0e}"
+    )
+
+
+def normalized_trace(point, kind="full", *, probes=None, seed=0):
+    """``tr(H^-1) / d^2``, exactly or from random probes (Hutchinson's estimate).
+
+    Parameters
+    ----------
+    point : Point
+    kind : {"full", "profiled", "simplified"}
+    probes : int, optional
+        Matrices of random signs; by default the inverse is formed, which takes ``O(d^6)``.
+    seed : int
+
+    Returns
+    -------
+    trace : float
+    error : float
+        Standard error over the probes; 0 where exact.
+    """
+    d = point.problem.pairs.d
+    if probes is None:
+        return float(dense_inverse(point, kind).diagonal().mean()), 0.0
+    require_integer("probes", probes, 2)
+    generator = torch.Generator().manual_seed(seed)
+    found = []
+    for _ in range(probes):
+        signs = torch.randint(0, 2, (d, d), generator=generator).to(point.W).mul_(2).sub_(1)
+        found.append(float((signs * solve(point, signs, kind, tol=1e-6)).mean()))
+    found = torch.tensor(found)
+    return float(found.mean()), float(found.std()) / math.sqrt(probes)

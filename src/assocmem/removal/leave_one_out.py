@@ -1,0 +1,232 @@
+"""Removing a pair: the minimiser without it, and what the leave-one-out method says about the difference.
+
+A removed pair h leaves twice. Its own loss goes, and target h goes as a competitor of all other keys (eq.
+``Psi_LOO``). The size k of the tail and the ridge stay. What is left is independent of u_h and v_h.
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from assocmem.checks import require, require_integer
+from assocmem.pairs.data import Pairs
+from assocmem.removal.hessians import Point, Problem, look, pull_back, solve
+from assocmem.training.fit import fit
+from assocmem.training.losses import TailAverage
+
+TOLERANCE = 1e-13
+
+
+def full_problem(pairs, loss, ridge):
+    """The problem with all pairs there.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : TailAverage
+    ridge : float
+        As in `assocmem.training.fit.fit`.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    ValueError
+        For a loss other than the tail average, a tail of all competitors, or a ridge that is not positive.
+    """
+    require(isinstance(loss, TailAverage), "loss", loss, "a TailAverage")
+    require(loss.tail(pairs.n - 1) < pairs.n - 2, "r", loss.r, "smaller, so that competitors can be removed")
+    require(0 < ridge < float("inf"), "ridge", ridge, "a finite number > 0")
+    pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
+    return Problem(pairs, loss, ridge * pairs.n / pairs.d**2)
+
+
+def without(problem, h):
+    """The problem without pair h (eq. ``Psi_LOO``): same k, same ridge of the summed objective.
+
+    Parameters
+    ----------
+    problem : Problem
+    h : int
+        In [0, n).
+
+    Returns
+    -------
+    Problem
+    """
+    n = problem.pairs.n
+    require_integer("h", h, 0)
+    require(h < n, "h", h, f"below {n}")
+    require(problem.k < n - 2, "h", h, f"no pair, as {n} pairs hold a tail of {problem.k} and no more")
+    U, V = (torch.cat([X[:, :h], X[:, h + 1 :]], dim=1) for X in (problem.pairs.U, problem.pairs.V))
+    return Problem(Pairs(U, V), TailAverage(problem.k / (n - 2), problem.loss.beta), problem.floor)
+
+
+def minimise(problem, W0=None):
+    """The minimiser of a problem, to a relative gap of 1e-13.
+
+    Parameters
+    ----------
+    problem : Problem
+    W0 : Tensor, shape (d, d), optional
+        A memory near it.
+
+    Returns
+    -------
+    Point
+
+    Raises
+    ------
+    RuntimeError
+        If the gap is not reached.
+    """
+    found = fit(problem.pairs, problem.loss, ridge=problem.ridge, tol=TOLERANCE, W0=W0)
+    if not found.converged:
+        raise RuntimeError(f"minimise: gap {found.gap:.0e} after {found.passes} passes, not {TOLERANCE:.0e}")
+    return look(problem, found.W)
+
+
+@dataclass(frozen=True)
+class Step:
+    """The Newton step of the proof from the minimiser without pair h towards the one with it.
+
+    Attributes
+    ----------
+    h : int
+    rest : Point
+        The minimiser without pair h.
+    X : Tensor, shape (d, d)
+        Gradient of the new margin, ``(u_h - eta_h) v_h'`` (eq. ``Xh0``).
+    margin : float
+        Margin of pair h at the old minimiser.
+    insertion : Insertion
+        What target h does to the other columns there.
+    B, response : Tensor, shape (d, d)
+        ``-T_h[G_h]`` and ``T_h[X]``, with T_h the inverse of the profiled Hessian without pair h.
+    theta, zeta, a : float
+        Of the scalar equation (eq. ``a-star``).
+    W : Tensor, shape (d, d)
+        The candidate ``rest.W + B + a response`` (eq. ``Wtilde``).
+    """
+
+    h: int
+    rest: Point
+    X: torch.Tensor
+    margin: float
+    insertion: "Insertion"
+    B: torch.Tensor
+    response: torch.Tensor
+    theta: float
+    zeta: float
+    a: float
+    W: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """What target h as a further competitor does to the columns of the others, at a given memory.
+
+    Attributes
+    ----------
+    gap, weight_gap : Tensor, shape (n - 1,)
+        Rise of the tail averages t and of the weights a.
+    parts : tuple of four Tensor, shape (d, d)
+        The sums of eq. ``insertion-gradient-decomp``; the last is ``u_h xi_h'``.
+    xi : Tensor, shape (d,)
+    """
+
+    gap: torch.Tensor
+    weight_gap: torch.Tensor
+    parts: tuple
+    xi: torch.Tensor
+
+    @property
+    def gradient(self):
+        """The insertion gradient ``G_h``, shape (d, d)."""
+        return sum(self.parts)
+
+
+def drop(X, h):
+    """A vector or matrix without the entries of pair h."""
+    keep = torch.arange(X.shape[-1], device=X.device) != h
+    return X[keep] if X.ndim == 1 else X[keep][:, keep]
+
+
+def insertion(full, rest, h):
+    """Compare the columns of the others with and without target h, both at one memory.
+
+    Parameters
+    ----------
+    full, rest : Point
+        With all pairs, and without pair h, at the same W.
+    h : int
+
+    Returns
+    -------
+    Insertion
+    """
+    pairs, others = full.problem.pairs, rest.problem.pairs
+    zero = torch.zeros_like(rest.a)
+    a, p = drop(full.a, h), drop(full.p, h)
+    weight_gap = a - rest.a
+    xi = others.V @ (a * drop(full.p[h], h))
+    parts = (
+        (others.U * -weight_gap) @ others.V.T,
+        pull_back(others, p * weight_gap, zero),
+        pull_back(others, (p - rest.p) * rest.a, zero),
+        torch.outer(pairs.U[:, h], xi),
+    )
+    return Insertion(drop(full.t, h) - rest.t, weight_gap, parts, xi)
+
+
+def margin_gradient(point, h):
+    """Gradient in W of the margin of pair h, ``(u_h - sum_j p_jh u_j) v_h'``, shape (d, d)."""
+    U, V = point.problem.pairs.U, point.problem.pairs.V
+    return torch.outer(U[:, h] - U @ point.p[:, h], V[:, h])
+
+
+def newton_step(problem, rest, h):
+    """One implicit Newton step from the minimiser without pair h (Theorem 3, eq. ``Wtilde``).
+
+    Parameters
+    ----------
+    problem : Problem
+        With pair h.
+    rest : Point
+        The minimiser of ``without(problem, h)``.
+    h : int
+
+    Returns
+    -------
+    Step
+    """
+    seen = look(problem, rest.W)
+    inserted = insertion(seen, rest, h)
+    X = margin_gradient(seen, h)
+    B, response = -solve(rest, inserted.gradient, "profiled"), solve(rest, X, "profiled")
+    theta, zeta, margin = float((X * response).sum()), float((X * B).sum()), float(seen.m[h])
+    a = brentq(lambda a: a - expit(-margin - zeta - theta * a), 0, 1, xtol=1e-15)
+    return Step(h, rest, X, margin, inserted, B, response, theta, zeta, a, rest.W + B + a * response)
+
+
+def rank_one_response(problem, full, rest, h):
+    """The response ``sigmoid(-m_h) (H^{\\h})^-1 [u_h v_h']`` of Proposition 3, thresholds held still.
+
+    Parameters
+    ----------
+    problem : Problem
+        With pair h.
+    full, rest : Point
+        The minimisers with and without it.
+    h : int
+
+    Returns
+    -------
+    Tensor, shape (d, d)
+    """
+    pairs = problem.pairs
+    return float(full.a[h]) * solve(rest, torch.outer(pairs.U[:, h], pairs.V[:, h]), "full")

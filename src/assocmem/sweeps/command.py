@@ -1,0 +1,168 @@
+"""The command ``python -m assocmem sweep``."""
+
+import contextlib
+import math
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+from assocmem.checks import UsageError
+
+
+def add_parsers(commands):
+    """Add the command and its verbs to the subparsers of the command line."""
+    sweep = commands.add_parser("sweep", help="many points, from a sweep file: run, status, export, merge")
+    verbs = sweep.add_subparsers(required=True, metavar="VERB")
+
+    run = _verb(verbs, "run", _run, "compute the points that have no result yet")
+    run.add_argument("--workers", type=int, default=0, metavar="N", help="processes on this machine")
+    run.add_argument("--threads", type=int, metavar="N", help="threads of each (default: cores shared out)")
+    run.add_argument("--scheduler", metavar="ADDRESS", help="a running Dask scheduler, tcp://...")
+    run.add_argument("--scheduler-file", metavar="FILE", help="the same, by the file it has written")
+    run.add_argument("--most", type=float, default=math.inf, metavar="SECONDS", help="then begin no other")
+    run.add_argument(
+        "--into", metavar="FOLDER", help="put results there, to be merged (default: beside FILE)"
+    )
+    run.add_argument("--retry", action="store_true", help="try failed points again")
+
+    status = _verb(verbs, "status", _status, "how far it is; exit code 1 unless complete")
+    status.add_argument("--failures", action="store_true", help="show tracebacks")
+
+    export = _verb(verbs, "export", _export, "write rows and their record beside FILE")
+    export.add_argument("--out", metavar="PATH", help="another .csv to write")
+
+    merge = _verb(verbs, "merge", _merge, "take over results from other stores", several=False)
+    merge.add_argument("sources", nargs="+", metavar="SOURCE", help="store, or folder with stores")
+
+    confirm = _verb(
+        verbs, "confirm", _confirm, "compute a few rows of older code again; if they agree, all count"
+    )
+    confirm.add_argument("--rows", type=int, default=3, metavar="N", help="of each version (%(default)s)")
+
+    verbs.add_parser("points", help="list the point functions").set_defaults(command=_points)
+
+
+def _verb(verbs, name, command, text, *, several=True):
+    parser = verbs.add_parser(name, help=text)
+    parser.add_argument("files", nargs="+" if several else 1, metavar="FILE", help="sweep file, YAML")
+    parser.set_defaults(command=partial(_guarded, command))
+    return parser
+
+
+def _guarded(command, options):
+    """A store that cannot be written ends the command with one line."""
+    from assocmem.sweeps.store import StoreError
+
+    try:
+        return command(options)
+    except StoreError as error:
+        print(f"assocmem: {error}", file=sys.stderr)
+        return 1
+
+
+def _sweeps(options):
+    from assocmem.sweeps.sweep_file import read_sweep
+
+    return [read_sweep(path) for path in options.files]
+
+
+def _run(options):
+    from assocmem.sweeps import workers
+    from assocmem.sweeps.run import into, run
+
+    if not options.most >= 0:
+        raise UsageError(f"--most {options.most}: must be a number >= 0")
+    for name in ("workers", "threads"):
+        value = getattr(options, name)
+        if value is not None and value < (name == "threads"):
+            raise UsageError(f"--{name} {value}: must be an integer >= {int(name == 'threads')}")
+    chosen = [name for name in ("workers", "scheduler", "scheduler_file") if getattr(options, name)]
+    if len(chosen) > 1 or (options.threads and chosen != ["workers"]):
+        raise UsageError("one of --workers, --scheduler and --scheduler-file; --threads goes with --workers")
+    sweeps, codes, deadline = _sweeps(options), [], time.monotonic() + options.most
+    with contextlib.ExitStack() as stack:
+        engine = workers.in_process
+        if options.workers:
+            client = stack.enter_context(workers.local_cluster(options.workers, options.threads))
+            engine = partial(workers.on_cluster, client)
+        elif chosen:
+            cluster = workers.remote_cluster(options.scheduler, options.scheduler_file)
+            engine = partial(workers.on_cluster, stack.enter_context(cluster))
+        for sweep in sweeps:
+            codes.append(
+                run(
+                    sweep,
+                    engine,
+                    store=into(sweep, Path(options.into).absolute()) if options.into else None,
+                    most=deadline - time.monotonic(),
+                    retry=options.retry,
+                    shared_disk=not options.scheduler and not options.scheduler_file,
+                    say=_say,
+                )
+            )
+    return 1 if 1 in codes else max(codes)
+
+
+def _status(options):
+    from assocmem.sweeps.run import status
+
+    found = [status(sweep, failures=options.failures) for sweep in _sweeps(options)]
+    print("\n\n".join("\n".join(lines) for lines, _ in found))
+    return 0 if all(complete for _, complete in found) else 1
+
+
+def _export(options):
+    from assocmem.sweeps.export import export
+
+    sweeps = _sweeps(options)
+    if options.out and len(sweeps) > 1:
+        raise UsageError("--out: one FILE only")
+    if options.out and not options.out.endswith(".csv"):
+        raise UsageError(f"--out {options.out}: must end in .csv")
+    for sweep in sweeps:
+        path, rows, missing = export(sweep, options.out)
+        print(f"{path}: {rows} rows" + (f", {missing} missing" if missing else ""))
+
+
+def _merge(options):
+    from assocmem.sweeps.compare import AGREE, merge
+
+    (sweep,) = _sweeps(options)
+    found = merge(sweep, *options.sources)
+    print(f"{sweep.path.stem}: {found.added} results taken over", end="")
+    print(
+        f", {found.shared} were known, differences up to {found.difference:.1e}" if found.shared else "",
+        end="",
+    )
+    print(f", {found.foreign} not asked for by {sweep.path.name}" if found.foreign else "")
+    if found.difference > AGREE:
+        print("assocmem: the two disagree; what was here is kept", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _confirm(options):
+    from assocmem.sweeps.compare import confirm
+
+    if options.rows < 1:
+        raise UsageError(f"--rows {options.rows}: must be an integer >= 1")
+    return 0 if all([confirm(sweep, rows=options.rows, say=_say) for sweep in _sweeps(options)]) else 1
+
+
+def _points(options):
+    from assocmem.experiments.points import REGISTERED
+    from assocmem.sweeps.point_functions import point_function
+
+    for function in REGISTERED:
+        print(f"{function.__name__}: {' '.join(function.__doc__.split())}")
+        for name, parameter in point_function(function.__name__).parameters.items():
+            needed = name in point_function(function.__name__).required
+            default = "" if needed else f", default {parameter.default!r}"
+            print(f"    {name:16} {parameter.meaning}, {parameter.range_text}{default}")
+    print("section:NAME: a section of the book, with its parameters and `profile`; a column for each check")
+    print("MODULE:FUNCTION: a function of your own")
+
+
+def _say(line):
+    print(line, flush=True)

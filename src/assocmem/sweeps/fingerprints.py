@@ -1,0 +1,276 @@
+"""Which part of this package a piece of Python depends on, and fingerprints that change when that does.
+
+A fingerprint is blind to addresses. Where a piece of code imports from this package, the name of the module
+is replaced by the fingerprint of that module's content, which in turn holds the fingerprints of what that one
+imports. So a module can be renamed or moved and nothing changes, while a change of a single formula, however
+deep below, changes all that rests on it.
+"""
+
+import ast
+import hashlib
+import io
+import json
+import tokenize
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+PACKAGE = Path(__file__).parents[1]
+POINTS = PACKAGE / "experiments" / "points.py"
+DIGITS = 16
+"""Hexadecimal digits of a fingerprint."""
+
+
+def reachable_modules(*texts: str) -> list[Path]:
+    """Source files of this package that pieces of Python import, directly or through others.
+
+    Parameters
+    ----------
+    *texts : str
+        Pieces of Python.
+
+    Returns
+    -------
+    list of Path
+        Sorted. The faces of the package and of its rooms are left out: they define nothing themselves.
+    """
+    found, todo = set(), list(texts)
+    while todo:
+        for path in {path for _, _, _, path in _bindings(syntax_tree(todo.pop())) if path}:
+            for file in (path, path.with_suffix(".yml")):
+                if file.is_file() and file not in found:
+                    found.add(file)
+                    todo += [file.read_text(encoding="utf-8")] if file.suffix == ".py" else []
+    return sorted(found)
+
+
+def neighbours(path: Path) -> list[Path]:
+    """Source files beside a module, or below, that it imports, directly or through others.
+
+    Parameters
+    ----------
+    path : Path
+        A module that is not of this package, for instance one with a point function of one's own.
+
+    Returns
+    -------
+    list of Path
+        Sorted, without the module itself.
+    """
+    found, todo = {path}, [path]
+    while todo:
+        for name in _imports(todo.pop().read_text(encoding="utf-8")):
+            place = path.parent.joinpath(*name.split("."))
+            for file in (place.with_suffix(".py"), place / "__init__.py"):
+                if file.is_file() and file not in found:
+                    found.add(file)
+                    todo.append(file)
+    return sorted(found - {path})
+
+
+def syntax_tree(text: str) -> ast.Module:
+    """Syntax tree of a piece of Python; empty for a notebook's magic, or what its execution will refuse."""
+    try:
+        return ast.parse(text)
+    except SyntaxError:
+        return ast.Module(body=[], type_ignores=[])
+
+
+def fingerprint(text: str) -> str:
+    """Digits that tell one version of a piece of Python, and of all it imports, from another.
+
+    Comments, docstrings, empty lines and the addresses of modules do not count.
+
+    Parameters
+    ----------
+    text : str
+        A piece of Python.
+
+    Returns
+    -------
+    str
+        Sixteen hexadecimal digits.
+
+    Raises
+    ------
+    ValueError
+        If modules of this package import each other in a circle.
+    """
+    return _deep(*_without_imports(text), {})[:DIGITS]
+
+
+def recipe(name: str) -> str:
+    """Fingerprint of one function of ``points.py`` alone, without what it imports.
+
+    Parameters
+    ----------
+    name : str
+        A point function.
+
+    Returns
+    -------
+    str
+        Sixteen hexadecimal digits; empty for a function that is not in ``points.py``.
+    """
+    if name not in _functions(POINTS, POINTS.stat().st_mtime_ns):
+        return ""
+    text, bindings = _without_imports(function_source(name))
+    names = sorted(f"{scope}: {local} = {symbol}" for scope, local, symbol, _ in bindings)
+    return hashlib.sha256("\n".join([text, *names]).encode()).hexdigest()[:DIGITS]
+
+
+def fingerprint_of_sweep(path: Path) -> str:
+    """Fingerprint of what a sweep file asks for; comments and layout do not count, nor does its title."""
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content.pop("title", None)
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:DIGITS]
+
+
+def function_source(name: str) -> str:
+    """Text of one function of ``points.py``.
+
+    Raises
+    ------
+    KeyError
+        If there is none of that name.
+    """
+    return _functions(POINTS, POINTS.stat().st_mtime_ns)[name]
+
+
+@cache
+def _functions(path, _changed):
+    text = path.read_text(encoding="utf-8")
+    nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    return {node.name: ast.get_source_segment(text, node) for node in nodes}
+
+
+def bare(text: str) -> str:
+    """A piece of Python without comments, docstrings and empty lines.
+
+    Cut out of the text itself, so that all versions of Python give the same.
+    """
+    return _without(text, list(_docstrings(ast.parse(text))))
+
+
+def _without(text, nodes):
+    """A piece of Python without comments, empty lines and some pieces of its syntax tree."""
+    lines = text.split("\n")
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    for node in nodes:
+        _cut(lines, node)
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def _cut(lines, node):
+    """Take a piece of the syntax tree out of the lines, whose number stays the same."""
+    first, last = node.lineno - 1, node.end_lineno - 1
+    before = lines[first].encode()[: node.col_offset].decode()  # the tree counts bytes
+    after = lines[last].encode()[node.end_col_offset :].decode()
+    lines[first : last + 1] = [before + after] + [""] * (last - first)
+
+
+def _docstrings(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            first = node.body[0] if node.body else None
+            value = first.value if isinstance(first, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield value
+
+
+# --- imports of this package -------------------------------------------------------------------------------
+
+
+def _deep(code, bindings, known, above=()):
+    """All digits of a piece of Python whose imports stand for the content of what they import.
+
+    ``known`` has the digits of the files that were met before, ``above`` the files that wait for this one.
+    """
+    digest = hashlib.sha256(code.encode())
+    lines = [
+        f"{scope}: {local} = {symbol} of {_content(path, known, above)}"
+        for scope, local, symbol, path in bindings
+    ]
+    for line in sorted(lines):
+        digest.update(b"\0" + line.encode())
+    return digest.hexdigest()
+
+
+def _content(path, known, above):
+    """Digits of a file of this package, with the data file of its name beside it."""
+    if path is None:
+        return "a face, which defines nothing itself"
+    if path in above:
+        circle = " -> ".join(file.stem for file in (*above, path))
+        raise ValueError(f"modules import each other in a circle: {circle}")
+    if path not in known:
+        digits = _deep(*_parts(path, path.stat().st_mtime_ns), known, (*above, path))
+        data = path.with_suffix(".yml")
+        beside = data.read_bytes() if data.is_file() else b""
+        known[path] = hashlib.sha256(digits.encode() + beside).hexdigest()
+    return known[path]
+
+
+@cache
+def _parts(path, _changed):
+    return _without_imports(path.read_text(encoding="utf-8"))
+
+
+def _without_imports(text):
+    """A bare piece of Python less what it imports from this package, and those imports as bindings."""
+    tree = ast.parse(text)
+    imports = [node for node in ast.walk(tree) if _is_ours(node)]
+    return _without(text, [*_docstrings(tree), *imports]), list(_bindings(tree))
+
+
+def _is_ours(node):
+    """Whether a node of a syntax tree imports from this package and from nothing else."""
+    if isinstance(node, ast.ImportFrom):
+        return node.level == 0 and (node.module or "").split(".")[0] == "assocmem"
+    return isinstance(node, ast.Import) and all(
+        alias.name.split(".")[0] == "assocmem" for alias in node.names
+    )
+
+
+def _bindings(tree, scope="module") -> Iterator[tuple[str, str, str, Path | None]]:
+    """What is imported from this package: where, under which name, which name there, and the file.
+
+    The file is None for the face of the package or of a room. A module that is imported as such has the name
+    "all".
+    """
+    for node in ast.iter_child_nodes(tree):
+        inner = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        yield from _bindings(node, f"{scope}.{node.name}" if inner else scope)
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == "assocmem":
+                    yield scope, alias.asname or "assocmem", "all", _file(alias.name)
+        elif _is_ours(node):
+            for alias in node.names:
+                module, local = _file(f"{node.module}.{alias.name}"), alias.asname or alias.name
+                yield (
+                    (scope, local, "all", module)
+                    if module
+                    else (scope, local, alias.name, _file(node.module))
+                )
+
+
+def _file(module):
+    """Source file of a module of this package; None for a package, or for what is no module."""
+    path = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+    return path if "." in module and path.is_file() else None
+
+
+def _imports(text):
+    """Dotted names that a piece of Python may import, relative ones as if they were not."""
+    for node in ast.walk(syntax_tree(text)):
+        if isinstance(node, ast.ImportFrom):
+            yield from [node.module] if node.module else []
+            yield from (".".join(filter(None, [node.module, alias.name])) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)

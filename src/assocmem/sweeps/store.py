@@ -1,0 +1,339 @@
+"""Where the results of a sweep land, one point at a time: an SQLite file that survives its writer.
+
+Each result is one transaction with a rollback journal and full synchronisation, so whatever ends the process,
+the file holds a result whole or not at all. Several processes may work on one store: a point is
+claimed before it is computed, and a claim lasts as long as the operating system holds its owner's lock, which
+it drops when the owner ends, however it ends.
+"""
+
+import contextlib
+import fcntl
+import glob
+import json
+import os
+import secrets
+import sqlite3
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assocmem.checks import UsageError
+
+MARK, FORMAT = 0x61736D6D, 1  # the application's id, and the version of the tables, in the file's header
+HEADER = 100
+BUSY_SECONDS = 60
+TABLES = """
+create table results (
+  key text, code text, parameters text not null, row text, failure text, seconds real, origin integer,
+  finished text not null, primary key (key, code)
+) without rowid;
+create table claims (key text, code text, owner text not null, primary key (key, code)) without rowid;
+create table origins (id integer primary key, record text not null unique);
+create table confirmed (old text, new text, evidence text not null, primary key (old, new)) without rowid;
+create table about (point text not null);
+"""
+
+
+class StoreError(RuntimeError):
+    """A store that could not be written; its text is one line for the user."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one point.
+
+    Attributes
+    ----------
+    key, code : str
+        Of the point, and of the version of the code that computed it.
+    parameters : dict
+    row : dict or None
+        The columns that the point function returned.
+    failure : str or None
+        The traceback, where it failed.
+    seconds : float or None
+        Time it took.
+    origin : dict
+        Version, commit, machine, device and day.
+    """
+
+    key: str
+    code: str
+    parameters: dict
+    row: dict | None
+    failure: str | None
+    seconds: float | None
+    origin: dict
+
+
+class Store:
+    """An open store; use it as a context manager.
+
+    Parameters
+    ----------
+    path : path
+    point : str
+        Name of the point function.
+    create : bool
+        Make the file where it does not exist.
+
+    Raises
+    ------
+    UsageError
+        If the file is missing, truncated, of another program or of another point function. It is left as it
+        is.
+    StoreError
+        From any method, if the file cannot be written.
+    """
+
+    def __init__(self, path, point, *, create=True):
+        self.path = Path(path).absolute()
+        if create and not self.path.exists():
+            _make(self.path, point)
+        _inspect(self.path)
+        self.connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            self._check(point)
+        except BaseException:
+            self.connection.close()
+            raise
+        self.owner, self._lock = None, None
+
+    def _check(self, point):
+        try:
+            state = self.connection.execute("pragma quick_check(1)").fetchone()[0]
+            named = self.connection.execute("select point from about").fetchone()[0]
+        except (sqlite3.DatabaseError, TypeError) as error:
+            raise UsageError(f"{self.path}: a damaged store ({error}); left as it is") from None
+        if state != "ok":
+            raise UsageError(f"{self.path}: a damaged store ({' '.join(state.split())}); left as it is")
+        if named != point:
+            raise UsageError(f"{self.path}: a store of the point function {named}, not {point}")
+        self.connection.execute("pragma synchronous = full")
+        self.connection.execute(
+            "pragma journal_mode = truncate"
+        )  # twice as fast as making a new one each time
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        with contextlib.suppress(StoreError):
+            self.release()
+        with contextlib.suppress(sqlite3.Error):  # somebody else is writing
+            self.connection.execute("pragma journal_mode = delete")
+        self.connection.close()
+
+    # --- reading ----------------------------------------------------------------------------------
+
+    def results(self):
+        """All results, failures and other versions of the code included."""
+        origins = {i: json.loads(text) for i, text in self._ask("select id, record from origins")}
+        fields = "key, code, parameters, row, failure, seconds, origin"
+        for key, code, parameters, row, failure, seconds, origin in self._ask(
+            f"select {fields} from results"
+        ):
+            values = None if row is None else json.loads(row)
+            yield Result(key, code, json.loads(parameters), values, failure, seconds, origins[origin])
+
+    def confirmed(self, code):
+        """Versions of the code that were seen to give the same rows as this one, with the evidence."""
+        found = self._ask("select old, evidence from confirmed where new = ?", code)
+        return {old: json.loads(evidence) for old, evidence in found}
+
+    def in_hand(self):
+        """Number of points that running processes are at work on."""
+        return sum(_alive(self._lock_path(owner)) for (owner,) in self._ask("select owner from claims"))
+
+    def _ask(self, statement, *values):
+        try:
+            return self.connection.execute(statement, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise StoreError(f"{self.path}: cannot be read ({error})") from None
+
+    # --- writing ----------------------------------------------------------------------------------
+
+    def claim(self, keys, code, *, again=False):
+        """Take points, unless they have a result or are in the hands of a running process.
+
+        Parameters
+        ----------
+        keys : list of str
+        code : str
+        again : bool
+            A failure is no obstacle.
+
+        Returns
+        -------
+        mine, theirs : set of str
+            Those that are ours now, and those that other processes have in hand; the rest have results.
+        """
+        self._own()
+        mine, theirs, alive = set(), set(), {self.owner: False}
+        look = "select 1 from results where key = ? and code = ?" + " and row is not null" * again
+        with self._write() as write:
+            for key in keys:
+                if write(look, (key, code)).fetchone():
+                    continue
+                held = write("select owner from claims where key = ? and code = ?", (key, code)).fetchone()
+                if held and held[0] not in alive:
+                    alive[held[0]] = _alive(self._lock_path(held[0]))
+                if held and alive[held[0]]:
+                    theirs.add(key)
+                    continue
+                write("insert or replace into claims values (?, ?, ?)", (key, code, self.owner))
+                mine.add(key)
+        return mine, theirs
+
+    def finish(self, result):
+        """Store a result and give up the claim on it."""
+        with self._write() as write:
+            _insert(write, result)
+            write("delete from claims where key = ? and code = ?", (result.key, result.code))
+
+    def absorb(self, results):
+        """Add results from elsewhere.
+
+        Returns
+        -------
+        added : int
+        known : list of (Result, Result)
+            Ours and theirs, of points that both have; ours stays. A failure gives way to a row.
+        """
+        added, known = 0, []
+        with self._write() as write:
+            mine = {(r.key, r.code): r for r in self.results()}
+            for result in results:
+                ours = mine.get((result.key, result.code))
+                if ours is None or (ours.row is None and result.row is not None):
+                    _insert(write, result)
+                    mine[result.key, result.code] = result
+                    added += 1
+                elif result.row is not None:
+                    known.append((ours, result))
+        return added, known
+
+    def confirm(self, old, new, evidence):
+        """Record that rows of one version of the code hold for another as well."""
+        with self._write() as write:
+            write("insert or replace into confirmed values (?, ?, ?)", (old, new, json.dumps(evidence)))
+
+    def release(self):
+        """Give up all claims of this process."""
+        if self.owner is None:
+            return
+        try:
+            with self._write() as write:
+                write("delete from claims where owner = ?", (self.owner,))
+        finally:
+            self._lock_path(self.owner).unlink(missing_ok=True)
+            _HELD.discard(self._lock)
+            self._lock.close()
+            self.owner = self._lock = None
+
+    @contextlib.contextmanager
+    def _write(self):
+        """One transaction; nothing of it is kept unless all of it is."""
+        try:
+            self.connection.execute("begin immediate")
+            yield self.connection.execute
+            self.connection.execute("commit")
+        except sqlite3.Error as error:
+            with contextlib.suppress(sqlite3.Error):
+                self.connection.execute("rollback")
+            raise StoreError(f"{self.path}: cannot be written ({error}); what was there is kept") from None
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                self.connection.execute("rollback")
+            raise
+
+    def _own(self):
+        """Become an owner: hold a lock that ends with the process. Locks of dead owners are tidied away."""
+        if self.owner is not None:
+            return
+        owner = f"{os.getpid()}-{secrets.token_hex(4)}"
+        with self._write():  # so that nobody tidies away a lock between its making and its taking
+            for path in self.path.parent.glob(f"{glob.escape(self.path.name)}.owner-*"):
+                if not _alive(path):
+                    path.unlink(missing_ok=True)
+            try:
+                self._lock = open(self._lock_path(owner), "x")  # noqa: SIM115 - held until release
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise StoreError(f"{self.path}: cannot be locked ({error.strerror})") from None
+        self.owner = owner
+        _HELD.add(self._lock)
+
+    def _lock_path(self, owner):
+        return self.path.with_name(f"{self.path.name}.owner-{owner}")
+
+
+_HELD = set()
+"""Locks of this process. Its children give them up, so that they end with it and not with them."""
+os.register_at_fork(after_in_child=lambda: [lock.close() for lock in _HELD])
+
+
+def _insert(write, result):
+    record = json.dumps(result.origin, sort_keys=True)
+    write("insert or ignore into origins (record) values (?)", (record,))
+    (origin,) = write("select id from origins where record = ?", (record,)).fetchone()
+    row = None if result.row is None else json.dumps(result.row)
+    values = result.key, result.code, json.dumps(result.parameters), row, result.failure, result.seconds
+    finished = datetime.now(UTC).isoformat(timespec="seconds")
+    write("insert or replace into results values (?, ?, ?, ?, ?, ?, ?, ?)", (*values, origin, finished))
+
+
+def _alive(path):
+    """Whether somebody holds the lock."""
+    try:
+        with open(path, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _make(path, point):
+    """Make an empty store in one step; where another process was faster, its store stays."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
+            draft = Path(folder, path.name)
+            connection = sqlite3.connect(draft, isolation_level=None)
+            try:
+                header = f"pragma application_id = {MARK}; pragma user_version = {FORMAT};"
+                connection.executescript(header + TABLES)
+                connection.execute("insert into about values (?)", (point,))
+            finally:
+                connection.close()
+            try:
+                os.link(draft, path)
+            except FileExistsError:
+                pass
+            except OSError:  # a file system without hard links
+                draft.rename(path)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"{path}: cannot be made ({getattr(error, 'strerror', None) or error})") from None
+
+
+def _inspect(path):
+    """Refuse what is no store of ours, by its header, before SQLite touches it."""
+    try:
+        with open(path, "rb") as file:
+            header = file.read(HEADER)
+        size = path.stat().st_size
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
+    number = lambda at, length: int.from_bytes(header[at : at + length], "big")  # noqa: E731
+    if len(header) < HEADER or header[:16] != b"SQLite format 3\0" or number(68, 4) != MARK:
+        raise UsageError(f"{path}: not a store of sweep results; left as it is")
+    if number(60, 4) != FORMAT:
+        raise UsageError(f"{path}: a store of format {number(60, 4)}, this program knows {FORMAT}")
+    page = 65536 if number(16, 2) == 1 else number(16, 2)
+    whole = size >= page * number(28, 4) and size % page == 0
+    journal = path.with_name(path.name + "-journal")
+    if not whole and not (journal.exists() and journal.stat().st_size):  # an unfinished write is undone
+        raise UsageError(f"{path}: a truncated store; left as it is")

@@ -1,0 +1,146 @@
+"""Stored tables: results too long for a page, each beside its sweep file and its record.
+
+A table is three files in ``data/SECTION``: ``NAME.yml`` says which point function at which points,
+``NAME.csv`` holds one row a point, and ``NAME.json``, the record, says where each row comes from. Nobody
+reads one without the others.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import math
+
+import numpy as np
+
+from assocmem.checks import require
+from assocmem.machine import write_whole
+from assocmem.sweeps.fingerprints import DIGITS, fingerprint_of_sweep, recipe
+from assocmem.sweeps.project import project_root
+
+SECONDS, ORIGIN = "seconds", "origin"
+"""The last columns of every table: time a row took, and its place in the record's list of origins."""
+
+
+def read_table(section, name, *more):
+    """A stored table, by columns.
+
+    Parameters
+    ----------
+    section, name : str
+    *more : str
+        Tables of the same section and the same columns that are added to it where they are there, for
+        instance those of the paper's sizes, which take a GPU.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Numbers, an empty entry is nan; words where a column has some.
+
+    Raises
+    ------
+    ValueError
+        If a file of the table is missing; if its rows are not those that the record describes; or if they
+        are stale: the sweep file or the point function has changed since. The message says what to do.
+    """
+    folder = project_root() / "data" / section
+    there = [other for other in more if (folder / f"{other}.csv").exists()]
+    parts = [_columns(*described(folder / f"{other}.csv")[:2]) for other in (name, *there)]
+    for other, part in zip(there, parts[1:], strict=True):
+        require(list(part) == list(parts[0]), "name", other, f"a table with the columns of {name}")
+    columns = [column for column in parts[0] if column != ORIGIN]
+    return {column: np.concatenate([part[column] for part in parts]) for column in columns}
+
+
+def described(path, *, current=True):
+    """A table as it stands there, with its record.
+
+    Parameters
+    ----------
+    path : Path
+        The ``.csv``.
+    current : bool
+        Refuse stale rows.
+
+    Returns
+    -------
+    head : list of str
+    rows : list of list of str
+    record : dict
+
+    Raises
+    ------
+    ValueError
+        As in `read_table`.
+    """
+    sweep, record = path.with_suffix(".yml"), path.with_suffix(".json")
+    complete = path.exists() and sweep.exists() and record.exists()
+    require(complete, "name", path.stem, f"a table with a sweep file and a record in data/{path.parent.name}")
+    text = path.read_text(encoding="utf-8")
+    head, *rows = csv.reader(io.StringIO(text)) if text else [[]]
+    try:
+        known = json.loads(record.read_text(encoding="utf-8"))
+        same = (known["sha256"], known["columns"], known["rows"]) == (_digest(text), head, len(rows))
+        used = {int(row[head.index(ORIGIN)]) for row in rows} if same else set()
+        explained = used <= set(range(len(known["origins"])))
+    except (ValueError, KeyError, TypeError):
+        same = explained = False
+    require(same, "name", path.stem, "a table that its record describes, and not one changed by hand")
+    require(explained, "name", path.stem, "a table whose rows each say where they come from")
+    if current:
+        again = f"run and export data/{path.parent.name}/{sweep.name} again (python -m assocmem sweep)"
+        fresh = known["definition"] == fingerprint_of_sweep(sweep)
+        require(fresh, "name", path.stem, f"the table of its sweep file, which has changed since: {again}")
+        fresh = known["recipe"] == recipe(known["point"])
+        require(fresh, "name", path.stem, f"made by {known['point']} as it is now, not as it was: {again}")
+    return head, rows, known
+
+
+def write_table(path, columns, rows, record):
+    """Write a table and its record, each in one step.
+
+    Parameters
+    ----------
+    path : Path
+        The ``.csv``.
+    columns : list of str
+    rows : list of dict
+        Entries by column; None, or a missing one, is left empty.
+    record : dict
+        What the record says besides the columns, the number of rows and the digest of the table.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    shape = {"columns": columns, "rows": len(rows), "sha256": _digest(text.getvalue())}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text.getvalue())
+    write_whole(path.with_suffix(".json"), json.dumps(record | shape, indent=1) + "\n")
+
+
+def entry(text):
+    """What stands in a table: an integer, a number, None where it is empty or nan, or a word."""
+    for kind in (int, float):
+        try:
+            value = kind(text)
+        except ValueError:
+            continue
+        return None if math.isnan(value) else value
+    return text or None
+
+
+def _columns(head, rows):
+    columns = zip(*rows, strict=True) if rows else [()] * len(head)
+    return {name: _array(values) for name, values in zip(head, columns, strict=True)}
+
+
+def _array(values):
+    try:
+        return np.array([float(x) if x else np.nan for x in values])
+    except ValueError:
+        return np.array(values, dtype=object)
+
+
+def _digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]

@@ -1,0 +1,252 @@
+"""A sweep file: which point function, at which points.
+
+A YAML mapping with the keys ``point`` (a name of `assocmem.points`), ``title``, ``fixed`` (parameters that
+all points share) and ``points``: a block, or a list of blocks whose points come one after another. A block
+gives each parameter a value, or several:
+
+    d: 40                                        one value
+    d: [30, 40, 60]                              a list
+    d: {from: 6, to: 10}                         a range, both ends included; ``step`` where it is not 1
+    load: {from: 0.1, to: 0.6, count: 11}        evenly spaced
+    ridge: {from: 1e-8, to: 1, count: 9, scale: log}
+    seed: {count: 100}                           0 to 99; ``first`` where it is not 0
+    zip: {n: [20, 30], d: [7, 9]}                several parameters together
+
+and stands for all combinations. ``minutes`` says how long a point of the block may take on the machine that
+it is meant for.
+"""
+
+import hashlib
+import itertools
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from assocmem.checks import UsageError, nearest
+from assocmem.sweeps.parameters import read_settings
+from assocmem.sweeps.point_functions import PointFunction, point_function
+
+KEYS = "point", "title", "fixed", "points"
+MOST = 1_000_000
+FORMS = "a value, a list, {from, to, step}, {from, to, count, scale} or {count, first}"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a sweep.
+
+    Attributes
+    ----------
+    parameters : dict
+        A value for every parameter.
+    key : str
+        Tells it from all other points of all sweeps.
+    minutes : float
+        Expected time, 0 where nothing is said.
+    """
+
+    parameters: dict
+    key: str
+    minutes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What a sweep file asks for.
+
+    Attributes
+    ----------
+    path : Path
+    title : str
+    function : PointFunction, or what a plugin has made
+    fixed : dict
+        Parameters that all points share.
+    points : list of Point
+        In the order of the file, each once.
+    """
+
+    path: Path
+    title: str
+    function: PointFunction
+    fixed: dict
+    points: list
+
+    @property
+    def store(self):
+        """Where results go: beside the file."""
+        return self.path.with_suffix(".sqlite")
+
+    @property
+    def table(self):
+        """Where they are exported: beside the file."""
+        return self.path.with_suffix(".csv")
+
+
+def read_sweep(path):
+    """Read a sweep file and work out its points.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Sweep
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read or asks for what makes no sense; the message names the entry.
+    """
+    path = Path(path).absolute()  # a point function may change the working directory
+    if path.suffix != ".yml":
+        raise UsageError(f"{path}: a sweep file must end in .yml")
+    content = read_settings(path)
+    _require_words(path, content)
+    for key in content:
+        if key not in KEYS:
+            raise UsageError(f"{path}: unknown key {key!r}{nearest(key, KEYS)}")
+    if not isinstance(content.get("point"), str):
+        raise UsageError(f"{path}: point must name a point function")
+    fixed, blocks = content.get("fixed") or {}, content.get("points")
+    blocks = blocks if isinstance(blocks, list) else [blocks]
+    if not isinstance(fixed, dict) or not blocks or not all(isinstance(block, dict) for block in blocks):
+        raise UsageError(f"{path}: fixed must be a mapping, points a block or a list of blocks")
+    for part in (fixed, *blocks):
+        _require_words(path, part)
+    try:
+        function, points = point_function(content["point"]), {}
+        for block in blocks:
+            minutes = block.get("minutes", 0)
+            if not _number(minutes) or not 0 <= minutes < math.inf:
+                raise UsageError(f"minutes = {minutes!r}: must be a number >= 0")
+            for settings in _expand(block, function):
+                both = fixed.keys() & settings.keys()
+                if both:
+                    raise UsageError(f"{', '.join(sorted(both))}: in fixed, and in points as well")
+                values = function.convert(fixed | settings)
+                point = Point(values, point_key(function.name, values), float(minutes))
+                points.setdefault(point.key, point)
+        first = next(iter(points.values())).parameters
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+    common = {name: first[name] for name in fixed if name in first}
+    return Sweep(path, str(content.get("title", path.stem)), function, common, list(points.values()))
+
+
+def point_key(name, parameters):
+    """Digits that tell a point from all others: of the point function's name and all parameters."""
+    text = json.dumps([name, parameters], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _require_words(path, mapping):
+    for key in mapping:
+        if not isinstance(key, str):
+            raise UsageError(f"{path}: {key!r}: must be a word")
+
+
+def _expand(block, function):
+    """The combinations of a block, as mappings of parameters to values as they stand there."""
+    together = block.get("zip", {})
+    twice = block.keys() & together if isinstance(together, dict) else ()
+    if twice:
+        raise UsageError(f"{', '.join(sorted(map(str, twice)))}: in zip, and beside it as well")
+    axes = []
+    for name, spec in block.items():
+        if name == "zip":
+            axes.append(_together(spec, function))
+        elif name != "minutes":
+            axes.append([{name: value} for value in _values(name, spec, function)])
+    size = math.prod(map(len, axes))
+    if size > MOST:
+        raise UsageError(f"points: a block of {size} points, at most {MOST} are allowed")
+    for parts in itertools.product(*axes):
+        yield {name: value for part in parts for name, value in part.items()}
+
+
+def _together(spec, function):
+    if not isinstance(spec, dict) or not spec:
+        raise UsageError("zip must be a mapping of parameters to lists")
+    columns = {name: _values(name, values, function) for name, values in spec.items()}
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise UsageError(f"zip: lists of different lengths, {lengths}")
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _values(name, spec, function):
+    """The values that one entry of a block stands for."""
+    parameter = function.parameters.get(name)
+    if isinstance(spec, list) and not (parameter and parameter.is_list and not _nested(spec)):
+        values = spec
+    elif isinstance(spec, dict):
+        values = _spread(name, spec)
+    else:
+        values = [spec]
+    if not values:
+        raise UsageError(f"{name} = {spec!r}: no value at all")
+    return values
+
+
+def _nested(spec):
+    return bool(spec) and all(isinstance(item, list) for item in spec)
+
+
+def _spread(name, spec):
+    """The values of ``{from, to, ...}`` or ``{count, ...}``."""
+    shape = frozenset(map(str, spec))
+    numbers = {key: _parsed(value) for key, value in spec.items() if key != "scale"}
+    if not numbers or any(x is None for x in numbers.values()):
+        raise UsageError(f"{name} = {spec!r}: must be {FORMS}")
+    count = numbers.get("count", 2)
+    if not isinstance(count, int) or not 1 <= count <= MOST:
+        raise UsageError(f"{name} = {spec!r}: count must be an integer in [1, {MOST}]")
+    if shape in ({"count"}, {"count", "first"}):
+        return [numbers.get("first", 0) + i for i in range(count)]
+    if shape in ({"from", "to"}, {"from", "to", "step"}):
+        low, high, step = numbers["from"], numbers["to"], numbers.get("step", 1)
+        if step <= 0 or high < low or (high - low) / step > MOST:
+            raise UsageError(f"{name} = {spec!r}: must have from <= to, step > 0 and at most {MOST} steps")
+        if all(isinstance(x, int) for x in (low, high, step)):
+            return list(range(low, high + 1, step))
+        steps = math.floor((high - low) / step * (1 + 1e-12) + 1e-12)
+        return [_typed(low + i * step) for i in range(steps + 1)]
+    if shape in ({"from", "to", "count"}, {"from", "to", "count", "scale"}):
+        return _spaced(name, spec, numbers["from"], numbers["to"], count)
+    raise UsageError(f"{name} = {spec!r}: must be {FORMS}")
+
+
+def _spaced(name, spec, low, high, count):
+    scale = spec.get("scale", "linear")
+    if scale not in ("linear", "log") or (scale == "log" and min(low, high) <= 0):
+        raise UsageError(f"{name} = {spec!r}: scale must be linear, or log between numbers > 0")
+    shares = [i / (count - 1) if count > 1 else 0.0 for i in range(count)]
+    if scale == "log":
+        values = [_typed(math.exp((1 - t) * math.log(low) + t * math.log(high))) for t in shares]
+    else:
+        values = [_typed((1 - t) * low + t * high) for t in shares]
+    if len(set(values)) < count:
+        raise UsageError(f"{name} = {spec!r}: some of the values are the same to twelve digits")
+    return values
+
+
+def _number(x):
+    return isinstance(x, int | float) and not isinstance(x, bool)
+
+
+def _parsed(x):
+    """A finite number, also from a string (YAML takes 1e-8 for one), or None."""
+    if isinstance(x, str):
+        try:
+            x = float(x)
+        except ValueError:
+            return None
+    return x if _number(x) and math.isfinite(x) else None
+
+
+def _typed(x):
+    """A number as one would type it: to twelve digits, and an integer where it is one."""
+    x = float(f"{x:.12g}")
+    return int(x) if x == int(x) else x

@@ -1,0 +1,378 @@
+"""The high-dimensional limit of tail-average learning: two numbers, and the laws that follow from them.
+
+The minimiser at load ``n / d^2`` is described by ``nu``, its norm scale, and ``chi``, its susceptibility.
+They are the saddle point of a potential of two variables (Definition 3), and this module finds it to nearly
+all digits. Every Gaussian integral is a sum of Gauss-Legendre panels that are cut where the integrand bends:
+the softplus within a few ``1/(beta nu)`` of the threshold, and the proximal channel on the scale of its own
+variable ``y``, in which ``G = (y - chi sigma(-y) + c) / nu`` needs no equation to be solved.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize, special
+
+from assocmem.checks import require
+from assocmem.theory.laws import Law
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
+GAUSSIAN_RANGE = 13.0  # beyond lies less than 1e-37 of a standard normal law
+GAUSSIAN_STEP, LOGISTIC_STEP = 0.75, 2.0  # panel widths that leave errors below 1e-15
+RANGES = {"load": (1e-6, 1e6), "r": (1e-4, 1 - 1e-4), "beta": (1e-3, 1e6), "ridge": (1e-16, 1e3)}
+
+
+@dataclass(frozen=True)
+class ScalarSolution:
+    """The saddle point and the laws of Theorem 2. Numbers, or arrays of one shape.
+
+    Attributes
+    ----------
+    load, r, beta, ridge : float
+        What was asked for.
+    nu : float
+        Limit of ``|W|_F / d``.
+    chi : float
+        Limit of ``tr(H^-1) / d^2``, with H the Hessian of the summed loss and the thresholds held fixed.
+    c, mu : float
+        Limits of the tail average and the threshold of a column (eq. ``c_r_nu_def``).
+    loss : float
+        Limit of the mean loss, the ridge not included.
+    objective : float
+        Limit of the mean loss with the ridge; the value of the potential.
+    residual : float
+        Largest error in the two saddle-point equations, relative to their terms.
+    converged : bool
+        Whether the residual is at most 1e-9.
+    """
+
+    load: float
+    r: float
+    beta: float
+    ridge: float
+    nu: float
+    chi: float
+    c: float
+    mu: float
+    loss: float
+    objective: float
+    residual: float
+    converged: bool
+
+    @property
+    def signal(self):
+        """Law of the signal scores, ``c + Prox_chi(nu G - c)`` (eq. ``scalar_channel_nu_chi``)."""
+        margin = self.margin
+        return Law(
+            lambda s: margin.cdf(s - self.c),
+            lambda s: margin.pdf(s - self.c),
+            lambda p: self.c + margin.quantile(p),
+        )
+
+    @property
+    def competitor(self):
+        """Law of the competing scores of a key, normal with standard deviation nu."""
+        return Law(
+            lambda s: special.ndtr(np.asarray(s) / self.nu),
+            lambda s: density(np.asarray(s) / self.nu) / self.nu,
+            lambda p: self.nu * special.ndtri(p),
+        )
+
+    @property
+    def margin(self):
+        """Law of the margins (eq. ``tam_margin_prediction``)."""
+
+        def gaussian(y):
+            y = np.asarray(y, dtype=float)
+            return (y - self.chi * special.expit(-y) + self.c) / self.nu
+
+        def pdf(y):
+            stretch = 1 + self.chi * special.expit(y) * special.expit(-np.asarray(y))
+            return density(gaussian(y)) * stretch / self.nu
+
+        def quantile(p):
+            return prox(self.nu * special.ndtri(p) - self.c, self.chi)
+
+        return Law(lambda y: special.ndtr(gaussian(y)), pdf, quantile)
+
+    @property
+    def percentile(self):
+        """Law of the share of competitors below the signal (eq. ``tam_percentile_prediction``)."""
+        signal = self.signal
+
+        def pdf(w):
+            z = special.ndtri(w)
+            return signal.pdf(self.nu * z) * self.nu / density(z)
+
+        return Law(
+            lambda w: signal.cdf(self.nu * special.ndtri(np.clip(w, 0, 1))),
+            pdf,
+            lambda p: special.ndtr(signal.quantile(p) / self.nu),
+        )
+
+    def margin_cdf(self, t):
+        """Limiting share of keys with a margin of at most t."""
+        return self.margin.cdf(t)
+
+    def percentile_cdf(self, w):
+        """Limiting share of keys whose signal beats at most the share w of its competitors."""
+        return self.percentile.cdf(w)
+
+
+def solve_scalar(load, r, *, beta, ridge):
+    """Saddle point of the scalar potential (Definition 3, Theorem 2).
+
+    Parameters
+    ----------
+    load : array_like
+        ``alpha = n / d^2`` in [1e-6, 1e6].
+    r : array_like
+        Tail fraction in [1e-4, 1 - 1e-4].
+    beta : array_like
+        Inverse smoothing width in [1e-3, 1e6].
+    ridge : array_like
+        In [1e-16, 1e3].
+
+    Returns
+    -------
+    ScalarSolution
+        With attributes of the broadcast shape of the parameters.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter and its range.
+    """
+    parameters = dict(zip(RANGES, np.broadcast_arrays(load, r, beta, ridge), strict=True))
+    for name, values in parameters.items():
+        low, high = RANGES[name]
+        ok = np.issubdtype(values.dtype, np.number) and bool(np.all((values >= low) & (values <= high)))
+        require(ok, name, values.tolist(), f"in [{low:g}, {high:g}]")
+    return saddle_points(*parameters.values())
+
+
+def prox(x, chi):
+    """The y with ``y - chi sigma(-y) = x`` (eq. ``prox_chi_foc``), the proximal map of the logistic loss.
+
+    Parameters
+    ----------
+    x, chi : array_like
+        ``chi`` positive.
+
+    Returns
+    -------
+    ndarray or float
+        Between ``x`` and ``x + chi``.
+    """
+    x, chi = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(chi, dtype=float))
+    low, high = x, x + chi
+    # with exp(-y) for sigma(-y) the equation is Wright's, and its solution is too large
+    y = np.minimum(x + special.wrightomega(np.log(chi) - x), high)
+    for _ in range(100):
+        A = special.expit(-y)
+        miss = y - chi * A - x
+        low, high = np.where(miss < 0, y, low), np.where(miss > 0, y, high)
+        following = y - miss / (1 + chi * A * special.expit(y))
+        following = np.where((following >= low) & (following <= high), following, 0.5 * (low + high))
+        moved, y = np.abs(following - y), following
+        if np.all(moved <= 1e-9 * np.maximum(1, np.abs(y))):  # the next step would be its square
+            break
+    return y[()]
+
+
+def scalar_tail_average(nu, r, beta):
+    """The tail average of a normal law of standard deviation nu (eq. ``c_r_nu_def``).
+
+    Parameters
+    ----------
+    nu, r, beta : float
+
+    Returns
+    -------
+    c, mu, slope : float
+        Value, threshold (eq. ``mu_r_characterization``), and derivative of the value in nu.
+    """
+    s = beta * nu
+    m = -special.ndtri(r) * np.hypot(s, 1.7)
+    low, high = -np.inf, np.inf
+    for _ in range(200):
+        y, w = _threshold_nodes(s, m)
+        q, rest = special.expit(y), special.expit(-y)
+        curvature = np.dot(w, q * rest)
+        miss = np.dot(w, q) - r if r < 0.5 else (1 - r) - np.dot(w, rest)  # of the smaller share, all digits
+        low, high = (m, high) if miss > 0 else (low, m)
+        following = m + miss / curvature
+        if not low <= following <= high:
+            closed = np.isfinite(high - low)
+            m = 0.5 * (low + high) if closed else m + np.sign(miss) * (1 + s)
+            continue
+        moved, m = abs(following - m), following
+        if moved <= 1e-9 * max(1.0, abs(m)):  # the next step would be its square
+            break
+    y, w = _threshold_nodes(s, m)
+    if r < 0.5:
+        c = (m + np.dot(w, np.logaddexp(0, y)) / r) / beta
+    else:  # the same, without the difference of large numbers that it is for r near 1
+        c = (np.dot(w, np.logaddexp(0, -y)) - m * (1 - r)) / (r * beta)
+    bend = np.dot(w, special.expit(y) * special.expit(-y))
+    return c, m / beta, s * bend / r
+
+
+def saddle_potential(nu, chi, load, r, *, beta, ridge):
+    """``P(nu, chi)`` (eq. ``scalar_potential_def``); all arguments numbers."""
+    c, _, _ = scalar_tail_average(nu, r, beta)
+    averages = _Channel(nu, c, chi)
+    envelope = averages.mean(0.5 * chi * averages.A**2 + np.logaddexp(0, -averages.y))
+    return 0.5 * ridge * nu**2 - nu**2 / (2 * load * chi) + envelope
+
+
+def reduced_potential(nu, load, r, *, beta, ridge):
+    """``V(nu) = sup_chi P(nu, chi)`` (eq. ``reduced_potential_def``); all arguments numbers."""
+    c, _, _ = scalar_tail_average(nu, r, beta)
+    chi = _susceptibility(nu, c, load, nu)
+    return saddle_potential(nu, chi, load, r, beta=beta, ridge=ridge)
+
+
+def dual_potential(nu, solution):
+    """Value at ``nu`` of the function under the supremum of eq. ``reduced_potential_dual``.
+
+    The weights ``a(G)`` are those of a solution. Whatever they are, the value is at most ``V(nu)``; here it
+    touches at ``solution.nu``.
+
+    Parameters
+    ----------
+    nu : float
+    solution : ScalarSolution
+        Of a single point.
+    """
+    channel = _Channel(solution.nu, solution.c, solution.chi)
+    c, _, _ = scalar_tail_average(nu, solution.r, solution.beta)
+    A, y = channel.A, channel.y
+    entropy = A * np.logaddexp(0, y) + (1 - A) * np.logaddexp(0, -y)
+    gain = channel.mean(A * (c - nu * channel.G) + entropy)
+    cost = nu / np.sqrt(solution.load) * np.sqrt(channel.mean(A**2))
+    return 0.5 * solution.ridge * nu**2 + gain - cost
+
+
+# --- the saddle point --------------------------------------------------------------------------------------
+
+
+def saddle_points(load, r, beta, ridge):
+    """A `ScalarSolution` for parameters of one shape, unchecked.
+
+    The ridge may be zero above the critical load, where there is a saddle point without it.
+    """
+    parameters = [np.asarray(values, dtype=float) for values in (load, r, beta, ridge)]
+    points = [
+        _saddle_point(*(float(v) for v in point))
+        for point in zip(*(values.flat for values in parameters), strict=True)
+    ]
+    columns = (np.array(column).reshape(parameters[0].shape)[()] for column in zip(*points, strict=True))
+    return ScalarSolution(*(values[()] for values in parameters), *columns)
+
+
+def _saddle_point(load, r, beta, ridge):
+    """One point: nu, chi, c, mu, loss, objective, residual, converged."""
+    width = 1.0  # chi / nu, which changes little with nu
+
+    def slope(log_nu):
+        """``V'(nu) / nu`` at the best chi; increasing where it matters."""
+        nonlocal width
+        nu = np.exp(log_nu)
+        c, _, c_slope = scalar_tail_average(nu, r, beta)
+        chi = _susceptibility(nu, c, load, width * nu)
+        width = chi / nu
+        channel = _Channel(nu, c, chi)
+        forces = channel.mean(channel.A) * c_slope - channel.mean(channel.A * channel.G)
+        return ridge - 1 / (load * chi) + forces / nu
+
+    low = high = 0.0
+    if slope(0.0) > 0:
+        while slope(low) > 0:
+            low, high = low - 2, low
+    else:
+        while slope(high) < 0:
+            low, high = high, high + 2
+    nu = float(np.exp(optimize.brentq(slope, low, high, xtol=1e-15, rtol=1e-15)))
+    c, mu, c_slope = scalar_tail_average(nu, r, beta)
+    chi = _susceptibility(nu, c, load, width * nu)
+    channel = _Channel(nu, c, chi)
+    loss = channel.mean(np.logaddexp(0, -channel.y))
+    # the two equations as Propositions 8 and 9 state them
+    A = channel.A
+    B = A * special.expit(channel.y)
+    omega = channel.mean(A) * c_slope / nu
+    score = channel.mean(A * (c + channel.y))
+    variance = (nu**2 * (ridge + omega) - score) / channel.mean(A * np.abs(c + channel.y))
+    response = load * (chi * (ridge + omega) + channel.mean(chi * B / (1 + chi * B))) - 1
+    residual = float(max(abs(variance), abs(response)))
+    return nu, chi, c, mu, loss, loss + 0.5 * ridge * nu**2, residual, residual <= 1e-9
+
+
+def _susceptibility(nu, c, load, start):
+    """The chi with ``nu^2 = load chi^2 E A^2`` (eq. ``app_chi_saddle_first``), by Newton in its logarithm."""
+    log_chi, low, high = np.log(start), -np.inf, np.inf
+    for _ in range(200):
+        chi = np.exp(log_chi)
+        channel = _Channel(nu, c, chi)
+        square = channel.mean(channel.A**2)
+        miss = np.log(load * square) + 2 * log_chi - 2 * np.log(nu)
+        low, high = (log_chi, high) if miss < 0 else (low, log_chi)
+        response = channel.mean(channel.A**2 / (1 + chi * channel.A * special.expit(channel.y)))
+        following = log_chi - miss * square / (2 * response)
+        if not low <= following <= high:
+            log_chi = 0.5 * (low + high)
+            continue
+        moved, log_chi = abs(following - log_chi), following
+        if moved <= 1e-9:  # the next step would be its square
+            break
+    return float(np.exp(log_chi))
+
+
+def _near_prox(x, chi):
+    """`prox` to a few digits, in less time: good enough for the edges of panels."""
+    y = np.minimum(x + special.wrightomega(np.log(chi) - x), x + chi)
+    A = special.expit(-y)
+    return np.clip(y - (y - chi * A - x) / (1 + chi * A * (1 - A)), x, x + chi)
+
+
+class _Channel:
+    """Nodes of ``y = Prox_chi(nu G - c)`` over a standard normal G, and averages over them."""
+
+    def __init__(self, nu, c, chi):
+        grid = np.arange(-GAUSSIAN_RANGE, GAUSSIAN_RANGE + GAUSSIAN_STEP, GAUSSIAN_STEP)
+        edges = _near_prox(nu * grid - c, chi)
+        bends = np.arange(-40.0, np.log1p(chi) + 40, LOGISTIC_STEP)
+        edges = np.concatenate([edges, bends[(bends > edges[0]) & (bends < edges[-1])]])
+        self.y, weights = _panels(np.sort(edges))
+        self.A = special.expit(-self.y)
+        self.G = (self.y - chi * self.A + c) / nu
+        self.weights = weights * density(self.G) * (1 + chi * self.A * special.expit(self.y)) / nu
+
+    def mean(self, values):
+        """Expectation of values at the nodes."""
+        return float(np.dot(self.weights, values))
+
+
+def _threshold_nodes(s, m):
+    """Values ``s Z - m`` and weights of a standard normal Z, fine where the values are small.
+
+    For large s they are the coordinate, since their difference is lost in digits of Z.
+    """
+    grid = np.arange(-GAUSSIAN_RANGE, GAUSSIAN_RANGE + GAUSSIAN_STEP, GAUSSIAN_STEP)
+    bends = np.arange(-40.0, 41.0, LOGISTIC_STEP)
+    kept = np.abs(bends + m) < s * grid[-1]
+    if s > 1:
+        y, weights = _panels(np.sort(np.concatenate([s * grid - m, bends[kept]])))
+        return y, weights * density((y + m) / s) / s
+    Z, weights = _panels(np.sort(np.concatenate([grid, (bends[kept] + m) / s])))
+    return s * Z - m, weights * density(Z)
+
+
+def _panels(edges):
+    half = 0.5 * np.diff(edges)[:, None]
+    return (edges[:-1, None] + half * (1 + NODES)).ravel(), (half * WEIGHTS).ravel()
+
+
+def density(z):
+    """Density of a standard normal variable."""
+    return np.exp(-0.5 * np.asarray(z) ** 2) / np.sqrt(2 * np.pi)

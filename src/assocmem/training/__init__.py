@@ -1,0 +1,1 @@
+"""Memories that are trained: losses, streamed passes over the scores, and minimisers with a duality gap."""

@@ -1,0 +1,309 @@
+"""Aggregates of score columns compiled for processors, one column after the other.
+
+A column of scores fits into the cache where a block of them does not, and each key needs its own number of
+steps to its threshold. Numba compiles the loops for the processor at hand, at first use, and remembers them.
+Scores are float64; other types and devices go the way of tensors in `assocmem.losses`.
+"""
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import torch
+from numba import njit
+
+from assocmem.pairs.sizes import column_slices
+
+EPSILON = float(np.finfo(np.float64).eps)
+FAR = -math.log(EPSILON)  # distance in units of 1/beta from which a sigmoid is 0 or 1 to the last digit
+LARGEST_POWER = 700.0  # exponentials beyond it are no different for our sums
+REACH = 88.0  # a factor exp(88) more or less spoils no exponential
+NARROW = 0.6  # share of a column's spread within which its threshold is worth singling out
+WORTH_A_THREAD = 2**19  # scores that take longer than threads take to start and to get out of the way
+GROUP = 512  # factors of at least one half whose product does not vanish
+LOG2_E, SHIFT = 1 / math.log(2), 1.5 * 2.0**52
+LOG_2 = (6.93147180369123816490e-01, 1.90821492927058770002e-10)  # its sum is log 2 to twice the digits
+C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12 = [1 / math.factorial(i) for i in range(2, 13)]
+
+
+def _compiled(*freedoms):
+    """Compile a function; sums may be reordered where ``reassoc`` is among the freedoms."""
+
+    def decorate(function):
+        options = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz", *freedoms}}
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError:  # no folder to remember it in: compile anew in each process
+            return njit(**options)(function)
+
+    return decorate
+
+
+def suits(x):
+    """Whether these scores can take the compiled way."""
+    return x.dtype == torch.float64 and x.device.type == "cpu"
+
+
+def log_sum_exp(x):
+    """Log-sum-exp of each column, shape (b,); ``x``, shape (n, b), becomes the softmax."""
+    c = x.new_empty(x.shape[1])
+    _each_column(_log_sum_exps, x, c)
+    return c
+
+
+def tail(x, guess, doubt, spread, k, beta):
+    """Threshold and sum of ``softplus(beta (x - mu)) / beta`` of each column; ``x`` becomes ``T``.
+
+    Parameters
+    ----------
+    x : Tensor, shape (n, b)
+        Scores with ``-inf`` at the signal.
+    guess, doubt, spread : Tensor, shape (b,)
+        Threshold expected, its standard error, standard deviation of the scores.
+    k : int
+        Size of the tail, ``0 < k < n - 1``.
+    beta : float
+
+    Returns
+    -------
+    mu, excess : Tensor, shape (b,)
+    """
+    mu, excess = torch.empty_like(guess), torch.empty_like(guess)
+    _each_column(_tails, x, mu, excess, guess, doubt, spread, constants=(k, beta))
+    return mu, excess
+
+
+def tail_at(x, mu, k, beta):
+    """Sums of ``softplus(beta (x - mu)) / beta`` and of ``T`` at given thresholds; ``x`` becomes ``T``."""
+    excess, total = torch.empty_like(mu), torch.empty_like(mu)
+    _each_column(_tails_at, x, excess, total, mu, constants=(k, beta))
+    return excess, total
+
+
+def _each_column(function, x, *vectors, constants=()):
+    """Run a compiled function over the columns, on as many threads as tensors use."""
+    rows = x.T if x.T.is_contiguous() else x.T.contiguous()
+    arrays = [rows.numpy(), *(vector.numpy() for vector in vectors)]
+    workers = min(torch.get_num_threads(), len(rows))
+    if workers == 1 or rows.numel() < WORTH_A_THREAD:
+        function(*arrays, *constants)
+    else:
+        parts = column_slices(len(rows), math.ceil(len(rows) / (4 * workers)))
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(lambda part: function(*(array[part] for array in arrays), *constants), parts))
+    if rows.data_ptr() != x.data_ptr():
+        x.copy_(rows.T)
+
+
+@_compiled()
+def _log_sum_exps(rows, c):
+    E, T = np.empty(rows.shape[1]), np.empty(rows.shape[1])
+    for i in range(len(rows)):
+        x = rows[i]
+        top = _largest(x)
+        _exponentials(x, top, -1.0, E, T)
+        total = _weights(x, E)
+        x *= 1 / total
+        c[i] = top + math.log(total)
+
+
+@_compiled()
+def _tails(rows, mu, excess, guess, doubt, spread, k, beta):
+    n = rows.shape[1]
+    E, T, near, places = np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int64)
+    for i in range(len(rows)):
+        x = rows[i]
+        found = False
+        width = 6 * doubt[i] + FAR / beta
+        if width < NARROW * spread[i]:
+            found, mu[i], excess[i] = _tail_of_few(x, guess[i], doubt[i], width, k, beta, E, T, near, places)
+        if not found:
+            mu[i], factor = _search(x, guess[i], doubt[i], k, n - 1, beta, E, T)
+            excess[i] = _finish(x, mu[i], factor, k, beta, E)
+
+
+@_compiled()
+def _tails_at(rows, excess, total, mu, k, beta):
+    E, T = np.empty(rows.shape[1]), np.empty(rows.shape[1])
+    for i in range(len(rows)):
+        _exponentials(rows[i], mu[i], beta, E, T)
+        total[i] = _sums(E, 1.0)[0] / k
+        excess[i] = _finish(rows[i], mu[i], 1.0, k, beta, E)
+
+
+@_compiled()
+def _tail_of_few(x, guess, doubt, width, k, beta, E, T, near, places):
+    """The tail where few scores are near the threshold, and only they are searched.
+
+    Scores further than ``width`` from the guess are in the tail or out of it to the last digit. False, and
+    ``x`` as it was, if the threshold is not where it was thought to be.
+    """
+    high = guess + width
+    above, count, beyond = _part(x, guess - width, high, near, places)
+    inner = k - above
+    if not 0 < inner < count:
+        return False, guess, beyond
+    few = near[:count]
+    mu, factor = _search(few, guess, doubt, inner, count, beta, E[:count], T[:count])
+    if not abs(mu - guess) + FAR / beta <= width:
+        return False, guess, beyond
+    excess = _finish(few, mu, factor, k, beta, E[:count])
+    for j in range(len(x)):
+        x[j] = 1 / k if x[j] > high else 0.0
+    for i in range(count):
+        x[places[i]] = few[i]
+    return True, mu, excess + beyond + above * (high - mu)
+
+
+@_compiled()
+def _part(x, low, high, near, places):
+    """Copy the scores between two levels; count those above and those between, sum what exceeds the upper."""
+    above, count, beyond = 0, 0, 0.0
+    for j in range(len(x)):
+        if x[j] > high:
+            above += 1
+            beyond += x[j] - high
+        elif x[j] >= low:
+            near[count] = x[j]
+            places[count] = j
+            count += 1
+    return above, count, beyond
+
+
+@_compiled()
+def _search(x, mu, doubt, k, m, beta, E, T):
+    """Threshold at which the sigmoids of m scores sum to k, and what the exponentials ``E`` lack to be there.
+
+    Newton's method on the logarithm of the sum, or of its complement where that is smaller, inside a bracket
+    that every step tightens. Where scores are further apart than ``1/beta`` the sum is a staircase; there
+    bisection takes over. Exponentials are taken once: later thresholds multiply them by a factor.
+    """
+    few = 2 * k < m
+    wanted = k if few else m - k
+    low, high = -np.inf, np.inf
+    over, under = float(m - k), float(k)  # misses at the ends of the bracket
+    stride = max(doubt, 4 / beta)
+    step, halve, newtonian, settled = 16 * stride, False, False, False
+    centre = mu
+    _exponentials(x, centre, beta, E, T)
+    while True:
+        if beta * abs(mu - centre) > REACH:
+            centre = mu
+            _exponentials(x, centre, beta, E, T)
+        factor = math.exp(beta * (centre - mu))
+        if settled:
+            return mu, factor
+        total, squares = _sums(E, factor)
+        if abs(total - k) <= 16 * EPSILON * k or high - low <= 4 * EPSILON * max(abs(mu), 1 / beta):
+            return mu, factor
+        too_low = total > k
+        if too_low:
+            low, over = mu, total - k
+        else:
+            high, under = mu, k - total
+        part = total if few else m - total
+        newton = mu + (1 if few else -1) * math.log(part / wanted) * part / (beta * (total - squares))
+        moved = abs(newton - mu)
+        newtonian &= beta * step <= 0.1
+        if low < newton < high and moved <= 0.5 * step:
+            # the error of a Newton step is quadratic, with a factor that two of them in a row tell
+            settled = newtonian and (beta * moved) ** 3 <= 5000 * EPSILON * (beta * step) ** 2
+            settled |= beta * moved <= 0.1 * EPSILON**0.5
+            mu, step, newtonian = newton, moved, True
+            stride = max(8 / beta, 2 * moved)
+            continue
+        newtonian = False
+        if np.isfinite(high - low):  # divide the bracket, in the middle every other time
+            halve = not halve
+            mu = low + (high - low) * (0.5 if halve else min(max(over / (over + under), 0.05), 0.95))
+            step = 0.5 * (high - low)
+        else:
+            step = max(stride, 16 * EPSILON * abs(mu))
+            mu += step if too_low else -step
+        stride = 2 * max(stride, step)
+
+
+@_compiled()
+def _finish(x, mu, factor, k, beta, E):
+    """Sum of ``softplus(beta (x - mu)) / beta``; ``x`` becomes ``T``, ``E`` the sigmoids."""
+    hinge = _sigmoids(x, mu, factor, E)
+    rounding = 0.0  # softplus(z) = max(z, 0) - log max(q, 1 - q)
+    for start in range(0, len(E), GROUP):
+        rounding += math.log(_product(E[start : start + GROUP]))
+    for j in range(len(x)):
+        x[j] = E[j] * (1 / k)
+    return hinge - rounding / beta
+
+
+@_compiled()
+def _exponentials(x, mu, beta, E, T):
+    """Write ``exp(beta (mu - x))`` into ``E``; ``T`` is working memory.
+
+    A Taylor polynomial after the power of two has been split off. Adding a large number rounds to an integer
+    and leaves that integer in the lowest bits, which are shifted into the exponent.
+    """
+    for j in range(len(x)):
+        a = beta * (mu - x[j])
+        a = a if a < LARGEST_POWER else LARGEST_POWER
+        a = a if a > -LARGEST_POWER else -LARGEST_POWER
+        shifted = a * LOG2_E + SHIFT
+        power = shifted - SHIFT
+        r = (a - power * LOG_2[0]) - power * LOG_2[1]
+        r2 = r * r
+        r4 = r2 * r2
+        tail = (C8 + r * C9) + r2 * (C10 + r * C11) + r4 * C12
+        E[j] = (1 + r) + r2 * (C2 + r * C3) + r4 * ((C4 + r * C5) + r2 * (C6 + r * C7)) + r4 * r4 * tail
+        T[j] = shifted
+    exponents, powers = E.view(np.int64), T.view(np.int64)
+    for j in range(len(x)):
+        exponents[j] += powers[j] << 52
+
+
+@_compiled("reassoc", "arcp")
+def _sums(E, factor):
+    """Sum of the sigmoids and of their squares."""
+    total, squares = 0.0, 0.0
+    for j in range(len(E)):
+        q = 1 / (E[j] + factor)
+        total += q
+        squares += q * q
+    return total * factor, squares * factor * factor
+
+
+@_compiled("reassoc", "arcp")
+def _sigmoids(x, mu, factor, E):
+    """Turn exponentials into sigmoids, 0 at the signal; return the sum of ``max(x - mu, 0)``."""
+    hinge = 0.0
+    for j in range(len(x)):
+        z = x[j] - mu
+        hinge += z if z > 0.0 else 0.0
+        q = factor / (E[j] + factor)
+        E[j] = q if x[j] > -np.inf else 0.0
+    return hinge
+
+
+@_compiled("reassoc")
+def _product(q):
+    product = 1.0
+    for j in range(len(q)):
+        p = 1 - q[j]
+        product *= q[j] if q[j] > p else p
+    return product
+
+
+@_compiled("reassoc")
+def _largest(x):
+    top = -np.inf
+    for j in range(len(x)):
+        top = x[j] if x[j] > top else top
+    return top
+
+
+@_compiled("reassoc")
+def _weights(x, E):
+    """Replace scores by their exponentials, 0 at the signal, and sum them."""
+    total = 0.0
+    for j in range(len(x)):
+        x[j] = E[j] if x[j] > -np.inf else 0.0
+        total += x[j]
+    return total

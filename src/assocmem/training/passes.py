@@ -1,0 +1,266 @@
+"""Streamed passes over the score matrix: values, gradients and Hessian products of a loss.
+
+One pass walks over blocks of keys. Per block there are two large matrix products, scores and their pull-back,
+and in between the loss of `assocmem.losses`, which overwrites the scores by their weights. Memory is
+``O(n d + n b)``.
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+from assocmem.checks import require
+from assocmem.pairs.scores import block_columns, require_memory_matrix, take_signal
+from assocmem.pairs.sizes import column_slices
+from assocmem.training.losses import CrossEntropy, mean_and_spread, second_order, triton_is_there
+from assocmem.training.precision import EXACT, Products
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one pass over the scores yields at a memory ``W``.
+
+    Attributes
+    ----------
+    loss : float
+        Mean loss of a key, the ridge not included.
+    gradient : Tensor, shape (d, d)
+        Its derivative in ``W``.
+    margins : Tensor, shape (n,)
+        Signal less aggregate of the competitors (eq. ``c_i_m_i``).
+    mu : Tensor, shape (n,)
+        Thresholds of the columns.
+    features : Tensor, shape (d, n), or None
+        ``g_i = u_i - U T_i``: the margin of key i has the gradient ``g_i v_i'`` in ``W``.
+    curvature : Tensor, shape (n,), or None
+        Trace ``sum(C)`` of the aggregate's Hessian without its rank-one part.
+    """
+
+    loss: float
+    gradient: torch.Tensor
+    margins: torch.Tensor
+    mu: torch.Tensor
+    features: torch.Tensor | None = None
+    curvature: torch.Tensor | None = None
+
+
+def loss_pass(pairs, loss, W, *, features=False, precision=EXACT):
+    """Mean loss, its gradient, margins and thresholds in one pass of ``4 n^2 d`` operations.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : CrossEntropy or TailAverage
+    W : Tensor, shape (d, d)
+    features : bool
+        Whether to return the features and curvatures too.
+    precision : str
+        How the two products of a block are computed: one of `assocmem.training.precision.PRECISIONS`.
+        What is not of the size of a block stays in the type of the pairs.
+
+    Returns
+    -------
+    Pass
+
+    Raises
+    ------
+    ValueError
+        If ``W`` does not fit the pairs.
+    """
+    require_memory_matrix(pairs, W)
+    if isinstance(loss, CrossEntropy) and without_stored_scores(pairs, precision):
+        return attended_pass(pairs, W, features=features, precision=precision)
+    margins, mu = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
+    gradient = torch.zeros_like(W)
+    g, curvature = (torch.empty_like(pairs.U), torch.empty_like(mu)) if features else (None, None)
+    products = Products(pairs.U, precision)
+    for columns, V, T, signal, moments in _blocks(pairs, W, products):
+        c, mu[columns] = loss.aggregate(T, moments)
+        margins[columns] = signal - c
+        a = torch.sigmoid(-margins[columns])
+        pulled = products.pulled(T) - pairs.U[:, columns]
+        if features:
+            g[:, columns] = -pulled
+            curvature[columns] = loss.total_curvature(T)
+        gradient.addmm_(pulled.mul_(a), V.T)
+    return Pass(_mean_loss(margins), gradient.div_(pairs.n), margins, mu, g, curvature)
+
+
+def without_stored_scores(pairs, precision):
+    """Whether a pass of cross-entropy goes the way of `attended_pass` in this precision."""
+    if pairs.U.device.type != "cuda" or not triton_is_there():
+        return False
+    from assocmem.training.attention_gpu import suits
+
+    return suits(pairs.d, precision)
+
+
+def attended_pass(pairs, W, *, features=False, precision=EXACT):
+    """`loss_pass` of cross-entropy with no score stored; see `assocmem.training.attention_gpu`."""
+    from assocmem.training.attention_gpu import attend
+
+    WV = W @ pairs.V
+    rough = [X if precision == EXACT else X.float() for X in (WV, pairs.U)]
+    c, pulled = (x.to(W.dtype) for x in attend(*rough, precision))
+    margins = torch.linalg.vecdot(pairs.U, WV, dim=0) - c
+    g, curvature = (pairs.U - pulled, torch.ones_like(c)) if features else (None, None)
+    gradient = (pulled - pairs.U).mul_(torch.sigmoid(-margins)) @ pairs.V.T
+    return Pass(_mean_loss(margins), gradient.div_(pairs.n), margins, c, g, curvature)
+
+
+def _mean_loss(margins):
+    # softplus is off by 2e-9 beyond its threshold
+    return float(-torch.nn.functional.logsigmoid(margins).mean())
+
+
+def joint_pass(pairs, loss, W, mu):
+    """Mean tail-average loss at given thresholds, and its gradients (the joint form of eq. ``tam-learning``).
+
+    Minimising over ``mu`` as well gives `loss_pass`, whose thresholds make the second gradient vanish.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : TailAverage
+    W : Tensor, shape (d, d)
+    mu : Tensor, shape (n,)
+        Finite.
+
+    Returns
+    -------
+    loss : float
+    gradient : Tensor, shape (d, d)
+    mu_gradient : Tensor, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If ``W`` or ``mu`` does not fit the pairs.
+    """
+    require_memory_matrix(pairs, W)
+    ok = mu.shape == (pairs.n,) and mu.dtype == W.dtype and bool(torch.isfinite(mu).all())
+    require(ok, "mu", tuple(mu.shape), f"one finite threshold of {W.dtype} for each of {pairs.n} keys")
+    margins, slope = torch.empty_like(mu), torch.empty_like(mu)
+    gradient = torch.zeros_like(W)
+    for columns, V, T, signal, _ in _blocks(pairs, W, Products(pairs.U, EXACT)):
+        c, slope[columns] = loss.aggregate_at(T, mu[columns])
+        margins[columns] = signal - c
+        gradient.addmm_((pairs.U @ T - pairs.U[:, columns]).mul_(torch.sigmoid(-margins[columns])), V.T)
+    return _mean_loss(margins), gradient.div_(pairs.n), torch.sigmoid(-margins) * slope / pairs.n
+
+
+def hessian_pass(pairs, loss, W, D, *, precision=EXACT):
+    """Hessian of the mean loss at ``W`` times a direction, thresholds profiled out: ``6 n^2 d`` operations.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : CrossEntropy or TailAverage
+    W, D : Tensor, shape (d, d)
+    precision : str
+        As in `loss_pass`, for the three products of a block.
+
+    Returns
+    -------
+    Tensor, shape (d, d)
+    """
+    require_memory_matrix(pairs, W)
+    require_memory_matrix(pairs, D, "D")
+    products, product = Products(pairs.U, precision), torch.zeros_like(W)
+    for columns, V, T, signal, moments in _blocks(pairs, W, products):
+        c, _ = loss.aggregate(T, moments)
+        a = torch.sigmoid(c - signal)
+        DV = D @ V
+        dS = products.scores(DV, products.space(V.shape[1])).T
+        own = torch.linalg.vecdot(pairs.U[:, columns], DV, dim=0)
+        outer = second_order(loss, T, dS, a, own)
+        product.addmm_(products.pulled(dS) + pairs.U[:, columns] * outer, V.T)
+    return product.div_(pairs.n)
+
+
+def dense_hessian(pairs, loss, W, *, profiled=True):
+    """Hessian of the mean loss as a matrix, for small d: ``n d^4 / 2`` operations.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : CrossEntropy or TailAverage
+    W : Tensor, shape (d, d)
+    profiled : bool
+        Whether the thresholds move along with W, as in `loss_pass`, or stay where they are (Definition 2).
+
+    Returns
+    -------
+    Tensor, shape (d^2, d^2)
+        Acts on ``W.reshape(-1)``.
+    """
+    require_memory_matrix(pairs, W)
+    U, V, n = pairs.U, pairs.V, pairs.n
+    ((_, _, T, signal, moments),) = _blocks(pairs, W, Products(U, EXACT), n)
+    c, _ = loss.aggregate(T, moments)
+    a = torch.sigmoid(c - signal)
+    C, g = loss.curvature(T), U - U @ T
+    return assemble_hessian(U, V, g, C, a / n, a * (1 - a) / n, profiled=profiled)
+
+
+def assemble_hessian(U, V, g, C, a, b, *, profiled):
+    """Matrix of ``D -> sum_i (a_i U K_i U' + b_i g_i g_i') D v_i v_i'`` with ``K_i = diag(C_i)`` or less.
+
+    Parameters
+    ----------
+    U, V, g : Tensor, shape (d, n)
+        Targets, keys, and gradients of the margins by output.
+    C : Tensor, shape (n, n)
+        Curvatures of the aggregates by column.
+    a, b : Tensor, shape (n,)
+        Weights of the aggregates' curvature and of the squared gradients.
+    profiled : bool
+        Whether each column loses ``C_i C_i' / sum(C_i)``, the share of a threshold that moves along.
+
+    Returns
+    -------
+    Tensor, shape (d^2, d^2)
+        Acts on ``D.reshape(-1)``.
+    """
+    d = len(U)
+    left = _squares(U) @ C
+    if profiled:
+        total = C.sum(dim=0).clamp(min=torch.finfo(C.dtype).tiny)
+        left.sub_(_squares(U @ C).div_(total))
+    left.mul_(a).add_(_squares(g).mul_(b))
+    K = left @ _squares(V).T
+    place = torch.empty(d, d, dtype=torch.long, device=U.device)
+    i, j = torch.triu_indices(d, d, device=U.device)
+    place[i, j] = place[j, i] = torch.arange(len(i), device=U.device)
+    H = U.new_empty(d, d, d, d)
+    for row in range(d):
+        H[row] = K[place[row]][:, place].transpose(0, 1)
+    return H.view(d * d, d * d)
+
+
+def _squares(X):
+    """Outer product of each column with itself, one of each two equal entries, shape (d (d + 1) / 2, n)."""
+    i, j = torch.triu_indices(len(X), len(X), device=X.device)
+    return X[i] * X[j]
+
+
+def _blocks(pairs, W, products, step=None):
+    """Walk over blocks of keys, by default as large as memory allows.
+
+    Yields the slice, the keys, their scores with ``-inf`` at the signal, the signals, and mean and spread of
+    the competitors. All blocks share the memory of the scores: to be given new memory for each takes as long
+    as a fifth of the products.
+    """
+    step = step or block_columns(pairs.n, pairs.V.element_size(), pairs.V.device)
+    total, gram = pairs.U.sum(dim=1), pairs.U @ pairs.U.T
+    space = products.space(step)
+    for columns in column_slices(pairs.n, step):
+        V = pairs.V[:, columns]
+        WV = W @ V
+        S = products.scores(WV, space[: V.shape[1]]).T  # the scores of a key lie side by side
+        signal = take_signal(S, columns, -torch.inf)
+        if not products.exact:
+            signal = torch.linalg.vecdot(pairs.U[:, columns], WV, dim=0)
+        square = torch.linalg.vecdot(WV, gram @ WV, dim=0) - signal**2
+        mean, spread = mean_and_spread(total @ WV - signal, square, pairs.n - 1)
+        yield columns, V, S, signal, (mean.to(S.dtype), spread.to(S.dtype))

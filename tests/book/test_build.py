@@ -1,0 +1,188 @@
+"""Building the book: what stops it, and what it leaves."""
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from assocmem.__main__ import main
+from assocmem.book import build
+from assocmem.book.claims import check, statements
+from assocmem.checks import UsageError
+from assocmem.sweeps.export import export
+from assocmem.sweeps.run import run
+from assocmem.sweeps.sweep_file import read_sweep
+
+PYTHON = {"language_info": {"name": "python", "pygments_lexer": "ipython3"}}
+EXTENSIONS = Path(__file__).resolve().parents[2] / "book" / "_ext"
+INDEX = "(re-run)=\n# Small\n"
+PROMISED = {s.id: 1 for s in statements().values() if s.section == "correlation_memory"}
+GOOD = {"measured": 8, "predicted": 8, "tolerance": 1, "falsehood": ("4", 4)}
+
+
+@pytest.fixture
+def small_book(project):
+    """The tiny project with an executed section and a table of contents."""
+    (project / "notebooks" / "tiny.py").rename(project / "notebooks" / "correlation_memory.py")
+    toc = "format: jb-book\nroot: index\nparts:\n- chapters:\n  - file: book/sections/correlation_memory\n"
+    toc += "  - file: book/ledger\n  - file: book/sweeps\n"
+    (project / "_toc.yml").write_text(toc, encoding="utf-8")
+    (project / "_config.yml").write_text(
+        "title: small\nonly_build_toc_files: true\nexecute: {execute_notebooks: 'off'}\nlatex: {}\n"
+        "parse: {myst_enable_extensions: [colon_fence, deflist, dollarmath]}\n"
+        f"sphinx:\n  local_extensions: {{assocmem_pages: {json.dumps(str(EXTENSIONS))}}}\n"
+        "  config: {html_extra_path: [book/_extra], suppress_warnings: [mystnb.unknown_mime_type]}\n",
+        encoding="utf-8",
+    )
+    (project / "index.md").write_text(INDEX, encoding="utf-8")
+    notes = {"see": "it", "know": "nothing", "try": {"n": 4}, "checks": PROMISED}
+    (project / "notebooks" / "sections.yml").write_text(yaml.safe_dump({"correlation_memory": notes}))
+    (project / "book" / "sections").mkdir(parents=True)
+    (project / "book" / "sweeps.md").write_text("# Sweeps\n", encoding="utf-8")
+    return project
+
+
+def store(project, **changes):
+    """An executed section with all its checks; ``changes`` is what is measured other than as predicted."""
+    measured = {claim: changes.get(claim.replace("-", "_"), 8) for claim in PROMISED}
+    checks = [check(claim, "it", **(GOOD | {"measured": x})) for claim, x in measured.items() if x]
+    outputs = [nbformat.v4.new_output("display_data", c._repr_mimebundle_()) for c in checks]
+    cells = [nbformat.v4.new_markdown_cell("# Tiny"), nbformat.v4.new_code_cell("1", outputs=outputs)]
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=cells, metadata=PYTHON),
+        project / "book" / "sections" / "correlation_memory.ipynb",
+    )
+
+
+def test_contents_are_the_pages_in_order(small_book):
+    assert build.contents(small_book) == [
+        "index",
+        "book/sections/correlation_memory",
+        "book/ledger",
+        "book/sweeps",
+    ]
+
+
+def test_a_failing_section_stops_the_build_with_its_reason(small_book, capsys):
+    source = small_book / "notebooks" / "correlation_memory.py"
+    source.write_text(
+        source.read_text(encoding="utf-8").replace("flag = False", "flag = True"), encoding="utf-8"
+    )
+    assert build.build_book() == 1
+    captured = capsys.readouterr()
+    assert "section 1 of 1: correlation_memory FAILED" in captured.out
+    assert "AssertionError: flag is True" in captured.err
+    assert not (small_book / "_build").exists()
+
+
+def test_an_unexpected_verdict_stops_the_build(small_book):
+    store(small_book, lemma_3=4)
+    (problem,) = build.write_ledger(["correlation_memory"], small_book)
+    assert problem.startswith("lemma-3, it: verdict 'does not hold'")
+
+
+def test_a_vanished_check_stops_the_build(small_book, monkeypatch, capsys):
+    store(small_book, lemma_3=None)
+    monkeypatch.setattr(build, "execute_sections", lambda *names, **options: ([], {}))
+    assert build.build_book() == 1
+    line = (
+        "assocmem: section correlation_memory: no checks of lemma-3, and notebooks/sections.yml expects 1\n"
+    )
+    assert capsys.readouterr().err == line
+    assert not (small_book / "_build").exists()
+
+
+def test_a_section_without_notes_stops_the_build_before_it_starts(small_book, capsys):
+    (small_book / "notebooks" / "sections.yml").write_text("{}")
+    assert main(["build"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(
+        "assocmem: notebooks/sections.yml: section correlation_memory must have see"
+    )
+
+
+def test_the_ledger_is_written_once_and_complete(small_book):
+    store(small_book)
+    assert build.write_ledger(["correlation_memory"], small_book) == []
+    path = small_book / "book" / "_extra" / "claims.json"
+    entries = json.loads(path.read_text(encoding="utf-8"))
+    assert [e["id"] for e in entries] == list(statements())
+    before = path.stat().st_mtime_ns
+    assert build.write_ledger(["correlation_memory"], small_book) == []
+    assert path.stat().st_mtime_ns == before
+
+
+def test_the_status_page_says_what_is_recorded(small_book):
+    store(small_book)
+    page = small_book / "book" / "status.md"
+    build.write_status_page(["correlation_memory"], small_book)
+    text = page.read_text(encoding="utf-8")
+    assert "no record of its run" in text
+    assert f"{len(PROMISED)}: {len(PROMISED)} " in text
+    assert "## Packages" not in text
+
+    assert main(["run", "correlation_memory", "--out", str(small_book / "book" / "sections")]) == 0
+    record = json.loads((small_book / "book" / "sections" / "correlation_memory.run.json").read_text())
+    build.write_status_page(["correlation_memory"], small_book)
+    text = page.read_text(encoding="utf-8")
+    assert "no record" not in text
+    assert f"  - {record['date']}\n" in text
+    assert f"* - numpy\n  - {record['versions']['numpy']}\n" in text
+    assert "  - none\n" in text  # the tiny section checks nothing
+
+
+def test_rendering_turns_warnings_into_errors_again_and_again(small_book):
+    store(small_book)
+    build.write_ledger(["correlation_memory"], small_book)
+    pages = build.contents(small_book)
+    (small_book / "index.md").write_text(f"{INDEX}\nSee {{ref}}`nowhere`.\n", encoding="utf-8")
+    for _ in range(2):
+        first, *lines = build.render(small_book, pages)
+        assert first == "the book did not render:"
+        assert any("nowhere" in line for line in lines)
+    (small_book / "index.md").write_text(INDEX, encoding="utf-8")
+    found = build.render(small_book, pages)
+    assert not found, "\n".join(found)
+    html = small_book / "_build" / "html"
+    assert (html / "claims.json").is_file()
+    text = (html / "book" / "sections" / "correlation_memory.html").read_text(encoding="utf-8")
+    section = BeautifulSoup(text, "html.parser")
+    assert [len(section.select(f"#check-{claim} table.check")) for claim in PROMISED] == [1] * len(PROMISED)
+    assert "python -m assocmem run correlation_memory -p n 4\n" in section.select_one(".section-end").text
+    assert build.render(small_book, [*pages, "book/lost"]) == ["the book lacks the page book/lost"]
+
+
+def test_a_book_without_sections_is_a_mistake(small_book):
+    with pytest.raises(UsageError, match="lists no section"):
+        build.execute_sections([], small_book)
+
+
+def test_the_page_of_stored_tables_is_that_of_their_records(small_book):
+    path = small_book / "data" / "correlation_memory" / "numbers.yml"
+    path.parent.mkdir(parents=True)
+    fixed = "fixed: {n: 12}\npoints: {d: [3, 8], seed: {count: 2}}\n"
+    path.write_text("title: Some verdicts\npoint: top1_verdict\n" + fixed)
+    page = small_book / "book" / "tables.md"
+    build.write_tables_page(["correlation_memory"], small_book)
+    assert "## Not computed yet\n\n- `correlation_memory/numbers`: Some verdicts.\n" in page.read_text()
+    sweep = read_sweep(path)
+    assert run(sweep, say=lambda line: None, most=10) == 0
+    export(sweep)
+    build.write_tables_page(["correlation_memory"], small_book)
+    text = page.read_text()
+    assert "Not computed yet" not in text
+    assert "{doc}`A tiny section <sections/correlation_memory>`" in text
+    assert "`top1_verdict` with n = 12" in text
+    assert "  - 4; " in text
+    record = json.loads(path.with_suffix(".json").read_text())
+    assert record["origins"][0]["machine"] in text
+    store(small_book)
+    build.write_status_page(["correlation_memory"], small_book)
+    assert "  - `numbers`\n  - 4\n" in (small_book / "book" / "status.md").read_text()
+    path.write_text(path.read_text().replace("[3, 8]", "[3, 9]"))
+    with pytest.raises(ValueError, match="has changed since"):
+        build.write_tables_page(["correlation_memory"], small_book)

@@ -1,0 +1,133 @@
+"""Claims: verdicts, falsehoods, and the paper's statements."""
+
+import json
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from assocmem.book import claims
+from assocmem.book.claims import MIME, check, read_checks, statements, surprises
+from assocmem.book.ledger import SECTIONS
+from assocmem.book.sections import section_names
+
+
+def eight(measured, **changes):
+    settings = {"predicted": 8, "tolerance": 0.5, "falsehood": ("constant 4", 4)} | changes
+    return check("proposition-1", "the constant", measured=measured, **settings)
+
+
+def test_agreement_that_contradicts_the_falsehood_holds():
+    assert eight(8.2).verdict == "holds"
+    assert eight(8.2, limits="slow").verdict == "holds with limits"
+    assert eight(8.2).expected == "holds"
+
+
+def test_disagreement_does_not_hold_whatever_the_falsehood():
+    assert eight(7.0).verdict == "does not hold"
+    assert eight(4.0).verdict == "does not hold"
+
+
+def test_numbers_that_cannot_tell_leave_it_open():
+    assert eight(6.0, tolerance=3).verdict == "not yet"
+
+
+@pytest.mark.parametrize(
+    ("relation", "measured", "verdict"),
+    [("<=", 7, "holds"), ("<=", 9, "does not hold"), (">=", 9, "not yet"), (">=", 7, "does not hold")],
+)
+def test_bounds(relation, measured, verdict):
+    falsehood = ("a smaller bound", 5)
+    assert eight(measured, relation=relation, tolerance=0, falsehood=falsehood).verdict == verdict
+
+
+def test_arrays_agree_entry_by_entry_and_one_entry_is_enough_to_reject():
+    good = eight([8.0, 8.4], predicted=[8, 8.5], tolerance=[0.1, 0.2], falsehood=("one is 9", [8, 9]))
+    assert good.verdict == "holds"
+    assert eight([8.0, 9.0], predicted=[8, 8.5]).verdict == "holds"
+    assert eight([8.0, 9.1], predicted=[8, 8.5]).verdict == "does not hold"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tolerance": -1}, "tolerance"),
+        ({"predicted": [8, 8, 8]}, "predicted = .*: must be one number or 1"),
+        ({"predicted": np.nan}, "finite"),
+        ({"relation": "<"}, "relation = '<'"),
+        ({"expected": "maybe"}, "expected = 'maybe'"),
+    ],
+)
+def test_malformed_checks_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        eight(8.0, **changes)
+    with pytest.raises(ValueError, match="claim = 'theorem-99'"):
+        check("theorem-99", "", measured=1, predicted=1, tolerance=1, falsehood=("", 5))
+
+
+def test_a_check_survives_the_way_through_a_notebook(tmp_path):
+    original = eight([8.1, 8.0], limits="a < b")
+    bundle = original._repr_mimebundle_()
+    assert "a &lt; b" in bundle["text/html"]
+    cell = {"outputs": [{"data": {"text/plain": "1"}}, {"output_type": "stream"}, {"data": bundle}]}
+    path = tmp_path / "executed.ipynb"
+    path.write_text(json.dumps({"cells": [{"cell_type": "markdown"}, cell]}), encoding="utf-8")
+    assert read_checks(path) == [original]
+
+
+def test_a_reader_is_told_how_many_numbers_agree():
+    c = eight([8.1, 8.0, 7.9], falsehood=("4 at the end", [8, 8, 4]))
+    assert c.agreement == "8, tolerance 0.5: 3 of 3 within it"
+    assert c.rejection == "8, 8, 4, rejected: 1 of 3 outside"
+    assert eight(8).agreement == "8, tolerance 0.5"
+    assert eight(6, tolerance=3).rejection == "4, not rejected"
+    assert "20 numbers from 8 to 8.19" in eight(8 + np.arange(20) / 100)._text()
+
+
+def test_surprises_are_the_verdicts_that_the_text_does_not_report():
+    known = eight(4.0, expected="does not hold")
+    assert surprises([eight(8), known]) == []
+    (line,) = surprises([eight(4.0), known])
+    assert line == "proposition-1, the constant: verdict 'does not hold', the section says 'holds'"
+
+
+def test_catalogue_is_that_of_the_paper():
+    kinds = Counter(s.kind for s in statements().values())
+    assert kinds == {
+        "theorem": 3,
+        "proposition": 14,
+        "lemma": 26,
+        "corollary": 1,
+        "conjecture": 1,
+        "definition": 4,
+        "remark": 11,
+        "figure": 3,
+        "equation": 3,
+    }
+    for kind in kinds - Counter(equation=3):
+        assert [s.number for s in statements().values() if s.kind == kind] == list(range(1, kinds[kind] + 1))
+    assert {s.section for s in statements().values()} == set(SECTIONS)
+    assert set(section_names()) <= set(SECTIONS)
+
+
+def test_catalogue_entries_are_complete_and_typeset():
+    for statement in statements().values():
+        slug = statement.number or statement.label.removeprefix("eq:").replace("_", "-").lower()
+        assert statement.id == f"{statement.kind}-{slug}"
+        assert re.fullmatch(r"(Section|Appendix) [0-9A-Z]+(\.\d+)*", statement.place)
+        assert statement.says.count("$") % 2 == 0
+        assert len(statement.says) > 40
+        assert statement.source.startswith(statement.name)
+
+
+def test_badges_have_one_class_each():
+    assert len({claims.badge(verdict) for verdict in claims.VERDICTS}) == 4
+    assert MIME in eight(8)._repr_mimebundle_()
+
+
+def test_the_table_of_a_check_leads_to_the_ledger_where_there_is_one():
+    assert "<a" not in eight(8)._repr_mimebundle_()["text/html"]
+    assert '<a href="../ledger.html#proposition-1">Proposition 1: CMM' in eight(8).html(
+        "../ledger.html#proposition-1"
+    )

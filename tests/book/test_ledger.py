@@ -1,0 +1,100 @@
+"""The ledger: its entries, its page, and what is missing from it."""
+
+import json
+
+from assocmem.book import ledger as module
+from assocmem.book.claims import check, statements
+from assocmem.book.ledger import anchors, ledger, ledger_line, ledger_page, miscounts
+
+TITLES = {"correlation_memory": "Outer products"}
+
+
+def eight(measured, claim="proposition-1", **changes):
+    settings = {"predicted": 8, "tolerance": 0.5, "falsehood": ("constant 4", 4)} | changes
+    return check(claim, "the constant [8]", measured=measured, **settings)
+
+
+def by_id(checks):
+    return {entry["id"]: entry for entry in ledger(checks)}
+
+
+def test_every_statement_is_there_once_with_the_worst_verdict():
+    checks = {"correlation_memory": [eight(8), eight(8.1, limits="slow"), eight(8)]}
+    entries = by_id(checks)
+    assert list(entries) == list(statements())
+    entry = entries["proposition-1"]
+    assert entry["verdict"] == "holds with limits"
+    assert entry["measured"] == [8.1]
+    assert len(entry["checks"]) == 3
+    assert {"source", "measured", "predicted", "tolerance", "falsehood", "section"} <= entry.keys()
+    assert entries["theorem-1"]["verdict"] == "not yet"
+    assert entries["theorem-1"]["measured"] is None
+    checks["top1_threshold"] = [eight(4)]
+    assert by_id(checks)["proposition-1"]["verdict"] == "does not hold"
+    json.dumps(list(entries.values()), allow_nan=False)
+
+
+def test_each_check_has_a_place_of_its_own_in_the_book():
+    here = [eight(8), eight(8, "lemma-3"), eight(8)]
+    assert anchors("correlation_memory", here) == [
+        "check-proposition-1",
+        "check-lemma-3",
+        "check-proposition-1-2",
+    ]
+    there = anchors("sparse_repair", [eight(8), eight(8)])
+    assert there == ["check-proposition-1-in-sparse-repair", "check-proposition-1-in-sparse-repair-2"]
+    checks = by_id({"correlation_memory": here, "sparse_repair": here})["proposition-1"]["checks"]
+    assert len({c["anchor"] for c in checks}) == 4
+    assert [c["section"] for c in checks] == ["correlation_memory"] * 2 + ["sparse_repair"] * 2
+
+
+def test_the_page_shows_every_statement_and_links_each_check():
+    page = ledger_page(ledger({"correlation_memory": [eight(8), eight(8)]}), TITLES)
+    overview, entries = page.split("\n## ", 1)
+    for statement in statements().values():
+        assert overview.count(f"[{statement.name}](#{statement.id})\n") == 1
+        assert entries.count(f"({statement.id})=") == 1
+        assert statement.title in overview
+        assert statement.place in entries
+    assert "[Outer products](#check-proposition-1)" in overview
+    assert "[the constant [8]](#check-proposition-1-2): 8" in entries
+    assert "{doc}`Outer products <sections/correlation_memory>`" in entries
+    assert "## The dual certificate (to come)" in page
+
+
+def test_one_sentence_counts_and_links_what_there_is():
+    line = ledger_line(ledger({"correlation_memory": [eight(8), eight(4, "lemma-3")]}))
+    assert line == (
+        'Of 66 statements and figures of the paper, <a href="ledger.html?verdict=holds">1 holds</a>, '
+        '<a href="ledger.html?verdict=does-not-hold">1 does not</a> and '
+        '<a href="ledger.html?verdict=not-yet">64 are not decided yet</a>.\n'
+    )
+
+
+def test_a_check_that_vanished_or_came_is_told(monkeypatch):
+    known = {name: s for name, s in statements().items() if s.section == "correlation_memory"}
+    monkeypatch.setattr(module, "statements", lambda: known)
+    promised = {"correlation_memory": dict.fromkeys(known, 1) | {"proposition-1": 2}}
+    complete = [
+        eight(8, claim) for claim, count in promised["correlation_memory"].items() for _ in range(count)
+    ]
+    assert miscounts({"correlation_memory": complete}, promised) == []
+
+    del complete[next(i for i, c in enumerate(complete) if c.claim == "proposition-1")]
+    more = [*(c for c in complete if c.claim != "lemma-3"), eight(8, "remark-6")]
+    assert miscounts({"correlation_memory": more}, promised) == [
+        "section correlation_memory: 1 check of proposition-1, and notebooks/sections.yml expects 2",
+        "section correlation_memory: no checks of lemma-3, and notebooks/sections.yml expects 1",
+        "section correlation_memory: 2 checks of remark-6, and notebooks/sections.yml expects 1",
+    ]
+
+
+def test_a_statement_that_nobody_checks_is_told_once_its_section_is_in_the_book(monkeypatch):
+    known = {name: s for name, s in statements().items() if s.section == "tail_average_margin"}
+    monkeypatch.setattr(module, "statements", lambda: known)
+    assert miscounts({"sparse_repair": []}, {"sparse_repair": {}}) == []
+    lines = miscounts({"tail_average_margin": []}, {"tail_average_margin": {}})
+    assert lines[0].startswith(
+        "definition-1: no check anywhere, though its section tail_average_margin is in"
+    )
+    assert len(lines) == len(known)

@@ -1,0 +1,22 @@
+"""Printing the book: what is said where LaTeX is missing."""
+
+from assocmem import __main__
+from assocmem.book import pdf
+
+
+def test_a_missing_latex_is_named_with_its_packages_before_any_work(project, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", str(project))
+    assert __main__.main(["pdf"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (line,) = captured.err.splitlines()
+    assert "latexmk, xelatex, kpsewhich cannot be found" in line
+    assert line.endswith(f"apt-get install --no-install-recommends {pdf.PACKAGES}")
+    assert not (project / "_build").exists()
+
+
+def test_a_missing_font_is_named(monkeypatch, capsys):
+    monkeypatch.setattr(pdf.shutil, "which", lambda name: name)
+    monkeypatch.setattr(pdf, "_found", lambda name: name != "DejaVuSansMono.ttf")
+    assert __main__.main(["pdf"]) == 2
+    assert "needs LaTeX, and DejaVuSansMono.ttf cannot be found" in capsys.readouterr().err

@@ -1,0 +1,250 @@
+"""What leaves the repository: workflows, hosted notebooks, citations, and what pages say about themselves."""
+
+import importlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from docutils.core import publish_doctree
+
+from assocmem.sweeps.project import project_root
+
+ROOT = project_root()
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+ADDRESS = "https://github.com/Someone/memory"
+SITE = "https://someone.github.io/memory/"
+
+
+@pytest.fixture(scope="module")
+def extension():
+    folder = str(ROOT / "book" / "_ext")
+    sys.path.insert(0, folder)
+    try:
+        yield importlib.import_module("assocmem_publish")
+    finally:
+        sys.path.remove(folder)
+
+
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def targets():
+    return set(re.search(r"^\.PHONY: (.*)$", read("Makefile"), re.MULTILINE)[1].split())
+
+
+# --- workflows ---
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflows_call_make_with_little_power_and_little_time(path):
+    workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    assert workflow["concurrency"]["group"].startswith(path.stem)
+    for job in workflow["jobs"].values():
+        assert job["timeout-minutes"] <= 90
+        steps = job["steps"]
+        called = [word for step in steps if "run" in step for word in step["run"].split()]
+        assert called[0] == "make"
+        assert set(called) - {"make"} <= targets()
+        assert all(re.fullmatch(r"actions/[\w/-]+@v\d+", step["uses"]) for step in steps if "uses" in step)
+        if "permissions" in job:  # only the job that pushes may write, and only when it is on main
+            assert called == ["make", "publish"]
+            assert "refs/heads/main" in job["if"]
+        else:
+            assert steps[0]["with"]["persist-credentials"] is False
+
+
+def test_workflows_test_every_python_that_the_package_promises():
+    job = yaml.safe_load(read(".github/workflows/test.yml"))["jobs"]["test"]
+    least, beyond = re.fullmatch(
+        r">=3\.(\d+),<3\.(\d+)", tomllib.loads(read("pyproject.toml"))["project"]["requires-python"]
+    ).groups()
+    assert job["strategy"]["matrix"]["python"] == [f"3.{minor}" for minor in range(int(least), int(beyond))]
+
+
+def test_newest_packages_stay_within_the_bounds_of_the_requirements():
+    rule = re.search(r"sed -E '(.*)' requirements\.txt >", read("Makefile"))[1]
+    loosened = subprocess.run(
+        ["sed", "-E", rule, "requirements.txt"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    wanted = [line.split("#")[0].strip() for line in loosened if line.split("#")[0].strip()]
+    assert all(re.fullmatch(r"[\w.-]+>=[\w.]+(,<[\d.]+)?(; .+)?", line) for line in wanted), wanted
+    assert [line for line in wanted if re.fullmatch(r"jupyter-book>=1[\w.]*,<2", line)]
+
+
+# --- the branch of the pages ---
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+def test_publishing_replaces_the_branch_and_touches_nothing_else(tmp_path):
+    source, remote = tmp_path / "un projet", tmp_path / "remote.git"
+    environment = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+
+    def call(*command, cwd=source):
+        done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    (source / ".ci").mkdir(parents=True)
+    shutil.copy(ROOT / "Makefile", source)
+    shutil.copy(ROOT / ".ci" / "publish", source / ".ci")
+    (source / ".gitignore").write_text("_build/\n*.sqlite\n", encoding="utf-8")
+    call("git", "init", "--quiet", "--bare", str(remote), cwd=tmp_path)
+    call("git", "init", "--quiet")
+    call("git", "add", ".")
+    call(
+        "git", "-c", "user.name=A. Reader", "-c", "user.email=a@b.example", "commit", "--quiet", "-m", "Begin"
+    )
+    call("git", "remote", "add", "origin", str(remote))
+
+    done = subprocess.run(["make", "publish"], cwd=source, env=environment, capture_output=True, text=True)
+    assert done.returncode
+    assert "make book first" in done.stderr
+
+    pages = source / "_build" / "html"
+    pages.mkdir(parents=True)
+    for name in ("index.html", ".nojekyll", "kept.sqlite"):
+        (pages / name).write_text("one", encoding="utf-8")
+    call("make", "publish")
+    first = call("git", "rev-parse", "gh-pages", cwd=remote)
+    call("make", "publish")
+    assert call("git", "rev-parse", "gh-pages", cwd=remote) == first
+    (pages / "index.html").write_text("two", encoding="utf-8")
+    call("make", "publish")
+    assert call("git", "show", "gh-pages:index.html", cwd=remote) == "two"
+    assert call("git", "ls-tree", "--name-only", "gh-pages", cwd=remote).split() == [
+        ".nojekyll",
+        "index.html",
+        "kept.sqlite",
+    ]
+    assert call("git", "log", "--format=%an", "gh-pages", cwd=remote) == "A. Reader"
+    assert call("git", "status", "--porcelain") == ""
+
+
+# --- notebooks on machines of others ---
+
+
+def test_binder_installs_what_its_links_need():
+    environment = yaml.safe_load(read(".binder/environment.yml"))
+    assert any(package.startswith("python=3.") for package in environment["dependencies"])
+    steps = read(".binder/postBuild")
+    assert "pip install --no-cache-dir --editable ." in steps
+    assert "set-default-viewer python" in steps  # else a link to a .py opens an editor
+    assert os.access(ROOT / ".binder" / "postBuild", os.X_OK)
+
+
+def test_downloaded_formulas_need_no_macros_of_the_book(extension):
+    macros = {"norm": (r"\left\lVert #1 \right\rVert", 1), "CMM": (r"\mathsf{CMM}", 0)}
+    text = extension.expand(r"$\norm{v_{i}}^2 W_\CMM \norms$", macros)
+    assert text == r"${\left\lVert v_{i} \right\rVert}^2 W_{\mathsf{CMM}} \norms$"
+    assert extension.expand(text, macros) == text
+
+
+def test_the_package_asks_for_ranges_and_lets_newer_versions_be():
+    for line in tomllib.loads(read("pyproject.toml"))["project"]["dependencies"]:
+        assert re.fullmatch(r"[\w-]+>=[\d.]+", line)
+
+
+# --- citations ---
+
+
+def test_citation_and_deposit_agree_with_the_package():
+    cited, deposit = yaml.safe_load(read("CITATION.cff")), json.loads(read(".zenodo.json"))
+    package = tomllib.loads(read("pyproject.toml"))["project"]
+    book = yaml.safe_load(read("_config.yml"))
+    for key in ("title", "version", "license", "keywords"):
+        assert cited[key] == deposit[key], key
+    assert cited["abstract"] == deposit["description"]
+    assert [author["name"] for author in cited["authors"]] == [who["name"] for who in deposit["creators"]]
+    assert (cited["version"], cited["license"]) == (package["version"], package["license"])
+    assert (cited["title"], cited["authors"][0]["name"]) == (book["title"], book["author"])
+
+
+def test_the_paper_is_cited_as_in_the_bibliography():
+    paper = yaml.safe_load(read("CITATION.cff"))["preferred-citation"]
+    entry = re.search(r"@\w+\{barnfield2026sharp,(.*?)\n\}", read("book/references.bib"), re.DOTALL)[1]
+    fields = dict(re.findall(r"(\w+)\s*=\s*\{(.*?)\},?\n", entry + "\n"))
+    assert (paper["title"], str(paper["year"]), paper["notes"]) == (
+        fields["title"],
+        fields["year"],
+        fields["note"],
+    )
+    names = [f"{who['family-names']}, {who['given-names']}" for who in paper["authors"]]
+    assert " and ".join(names) == fields["author"]
+    assert paper["title"] in json.loads(read(".zenodo.json"))["references"][0]
+
+
+# --- what pages say about themselves ---
+
+
+def test_the_site_follows_from_the_repository(extension):
+    def settled(address, base=""):
+        config = SimpleNamespace(repository_address=address, html_baseurl=base)
+        extension.settle_site(None, config)
+        return config.html_baseurl
+
+    assert settled(ADDRESS) == settled(f"{ADDRESS}.git") == SITE
+    assert settled("https://github.com/Someone/someone.github.io") == "https://someone.github.io/"
+    assert settled("") == settled("https://git.example.org/a/b") == ""
+    assert settled(ADDRESS, "https://memory.example.org") == "https://memory.example.org/"
+
+
+def test_a_description_is_sentences_that_fit(extension):
+    assert extension.description("One. Two, Barnfield et al. [2026]. Three.", 36) == (
+        "One. Two, Barnfield et al. [2026]."
+    )
+    assert extension.description("With a ridge:") == "With a ridge."
+    assert extension.description("a word, another word", 9) == "a word …"
+    assert extension.plain(r"d^2 \asymp 8\, n \log n, d \times d, \|v_i\|") == "d² ≍ 8 n log n, d × d, |v_i|"
+    page = publish_doctree("Title\n=====\n\n.. image:: x.png\n\nA :math:`d \\times d` matrix.\n\nMore.\n")
+    assert extension.first_paragraph(page) == "A d × d matrix."
+
+
+def test_tags_name_a_place_only_where_there_is_one(extension):
+    there = extension.head_tags('A "title"', "About", "Book", SITE, f"{SITE}a.html")
+    assert "A &quot;title&quot;" in there
+    assert f'<meta property="og:url" content="{SITE}a.html" />' in there
+    assert f'<meta property="og:image" content="{SITE}_static/card.png" />' in there
+    nowhere = extension.head_tags("A title", "About", "Book", "", "a.html")
+    assert '<meta name="description" content="About" />' in nowhere
+    assert "a.html" not in nowhere
+    assert "image" not in nowhere
+
+
+def test_the_card_has_the_size_that_the_tags_tell(extension):
+    data = (ROOT / "book" / "_static_src" / extension.CARD).read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    assert (int.from_bytes(data[16:20]), int.from_bytes(data[20:24])) == extension.CARD_SIZE
+
+
+def test_a_site_has_its_files_as_long_as_it_has_an_address(tmp_path):
+    source, built = tmp_path / "source", tmp_path / "html"
+    (source / "book").mkdir(parents=True)
+    (source / "book" / "index.rst").write_text("Small\n=====\n\nA small book.\n", encoding="utf-8")
+
+    def build(address):
+        command = [sys.executable, "-m", "sphinx", "-qCW", "-D", "extensions=assocmem_publish"]
+        command += ["-D", "root_doc=book/index", str(source), str(built)]
+        paths = {"PYTHONPATH": str(ROOT / "book" / "_ext"), "ASSOCMEM_REPOSITORY_URL": address}
+        done = subprocess.run(command, env=os.environ | paths, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return (built / "index.html").read_text(encoding="utf-8")
+
+    front = build(ADDRESS)
+    assert 'content="A small book."' in front
+    assert f'<link rel="canonical" href="{SITE}book/index.html" />' in front
+    lost = (built / "404.html").read_text(encoding="utf-8")
+    assert lost.index(f'<base href="{SITE}" />') < lost.index("_static/")
+    assert f"<loc>{SITE}book/index.html</loc>" in (built / "sitemap.xml").read_text(encoding="utf-8")
+    assert f"Sitemap: {SITE}sitemap.xml" in (built / "robots.txt").read_text(encoding="utf-8")
+
+    assert SITE not in build("")
+    assert not [name for name in ("404.html", "sitemap.xml", "robots.txt") if (built / name).exists()]

@@ -1,0 +1,168 @@
+"""What the book puts around a section, and the record beside it."""
+
+import copy
+import json
+
+import pytest
+import yaml
+
+from assocmem.__main__ import main
+from assocmem.book.claims import MIME, check, statements
+from assocmem.book.markdown import plain
+from assocmem.book.run_record import read_record, record_path
+from assocmem.book.section_pages import end, head, page, read_notes, run_in_words
+from assocmem.book.sections import load_section, section_names
+from assocmem.checks import UsageError
+from assocmem.sweeps.project import project_root
+
+NOTES = {"see": "Numbers.\nMore.", "know": "Nothing.", "try": {"scale": 0.25}, "checks": {"lemma-3": 2}}
+RECORD = {
+    "seconds": 11.6,
+    "threads": 1,
+    "python": "3.11.7",
+    "versions": {"numpy": "2.4.6", "torch": "2.13.0+cpu"},
+    "machine": "EPYC, 2 cores",
+    "device": "cpu",
+}
+
+
+def write_notes(project, **changes):
+    text = yaml.safe_dump({"tiny": {key: v for key, v in (NOTES | changes).items() if v is not None}})
+    (project / "notebooks" / "sections.yml").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def notes(project):
+    write_notes(project)
+    return read_notes(["tiny"], project)["tiny"]
+
+
+def output(claim, what="it"):
+    c = check(claim, what, measured=8, predicted=8, tolerance=1, falsehood=("4", 4))
+    return {"output_type": "display_data", "metadata": {}, "data": c._repr_mimebundle_()}
+
+
+def text_output(text):
+    return {"output_type": "stream", "name": "stdout", "text": text}
+
+
+def notebook(*outputs):
+    title = {"cell_type": "markdown", "id": "a", "metadata": {}, "source": ["# Tiny\n", "\n", "A start."]}
+    code = {"cell_type": "code", "id": "b", "metadata": {"tags": ["hide-input"]}, "source": "measure()"}
+    return {"cells": [title, code | {"execution_count": 1, "outputs": list(outputs)}], "nbformat": 4}
+
+
+# --- the notes ------------------------------------------------------------------------------------
+
+
+def test_every_section_of_the_book_has_notes_and_every_statement_a_check():
+    notes = read_notes(section_names(), project_root())
+    assert {claim for one in notes.values() for claim in one.checks} == set(statements())
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"see": None}, "section tiny must have see, know, try and checks"),
+        ({"try": {"scal": 1}}, "unknown parameter 'scal'.*nearest is 'scale'"),
+        ({"try": {"scale": 3}}, "scale = 3: must be a number in"),
+        ({"try": {}}, "try must be one parameter"),
+        ({"checks": {"lemma-99": 1}}, "lemma-99: 1"),
+        ({"checks": {"lemma-3": 0}}, "lemma-3: 0"),
+    ],
+)
+def test_notes_that_make_no_sense_are_refused(project, changes, message):
+    write_notes(project, **changes)
+    with pytest.raises(UsageError, match=message):
+        read_notes(["tiny"], project)
+
+
+# --- the page -------------------------------------------------------------------------------------
+
+
+def test_a_page_has_a_head_below_its_title_and_an_end(notes):
+    executed = notebook(text_output("1"))
+    before = copy.deepcopy(executed)
+    cells = page(executed, load_section("tiny"), notes, RECORD)["cells"]
+    assert executed == before
+    first = cells[0]["source"]
+    assert first.startswith("# Tiny\n\n::::{div} section-head")
+    assert first.endswith("A start.")
+    assert cells[1] == before["cells"][1]
+    assert cells[-1]["source"] == end(load_section("tiny"), notes)
+
+
+def test_the_head_says_what_is_known_and_no_more(notes):
+    section = load_section("tiny")
+    text = head(section, notes, RECORD)
+    assert ": Numbers. More.\n" in text
+    assert ": 12 s in one thread (EPYC, 2 cores), with Python 3.11, NumPy 2.4 and torch 2.13.\n" in text
+    for p in section.parameters.values():
+        assert f"- `{p.name}`\n  - `{p.default!r}`\n" in text
+        assert f"- {p.meaning}\n" in text
+    assert "a list, each item a number in `[0, 1]`" in text
+    assert "one of cpu, cuda" in text
+    assert "How long" not in head(section, notes, None)
+
+
+def test_a_gpu_and_several_threads_are_named():
+    words = run_in_words(RECORD | {"threads": 4, "device": "H200", "seconds": 400.2})
+    assert words.startswith("7 min in 4 threads (EPYC, 2 cores, H200), with")
+
+
+def test_the_end_has_a_command_that_works(project, notes, capsys):
+    line = next(line for line in end(load_section("tiny"), notes).splitlines() if line.startswith("python"))
+    assert line == "python -m assocmem run tiny -p scale 0.25"
+    write_notes(project, **{"try": {"xs": [0.2, 0.3]}})
+    text = end(load_section("tiny"), read_notes(["tiny"], project)["tiny"])
+    assert "-p xs '[0.2, 0.3]'\n" in text
+
+
+def test_each_check_begins_a_cell_with_an_anchor_and_leads_to_the_ledger(notes):
+    outputs = [
+        text_output("before"),
+        output("lemma-3"),
+        text_output("between"),
+        output("lemma-3"),
+        output("remark-6"),
+    ]
+    cells = page(notebook(*outputs), load_section("tiny"), notes, None)["cells"][1:-1]
+    names = ["check-lemma-3-in-tiny", "check-lemma-3-in-tiny-2", "check-remark-6-in-tiny"]
+    assert [cell["source"] for cell in cells[::2]] == [f"({name})=" for name in names]
+    first, second, third = cells[1::2]
+    assert first["source"] == "measure()"
+    assert first["metadata"]["tags"] == ["hide-input"]
+    assert [len(cell["outputs"]) for cell in (first, second, third)] == [3, 1, 1]
+    for cell in (second, third):
+        assert cell["source"]  # one without is dropped with its outputs
+        assert cell["metadata"]["tags"] == ["remove-input"]
+    assert len({cell["id"] for cell in cells}) == 6
+    (data,) = (o["data"] for o in third["outputs"])
+    assert '<a href="../ledger.html#remark-6">' in data["text/html"]
+    assert data[MIME] == outputs[-1]["data"][MIME]
+
+
+# --- the record -----------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_a_record_that_counts_for_that_run_alone(project, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3,1")
+    target = project / "out" / "tiny.ipynb"
+    assert read_record(target) is None
+    assert main(["run", "tiny", "--out", str(target)]) == 0
+    record = read_record(target)
+    assert record["threads"] == 3
+    assert 0 < record["seconds"] < 600
+    assert {"python", "versions", "machine", "device", "date"} <= record.keys()
+    kept = record_path(target).read_bytes()
+    assert main(["run", "tiny", "--out", str(target)]) == 0
+    assert record_path(target).read_bytes() == kept
+
+    record_path(target).write_text(json.dumps(record | {"key": "of another run"}), encoding="utf-8")
+    assert read_record(target) is None
+    record_path(target).write_text("[", encoding="utf-8")
+    assert read_record(target) is None
+
+
+def test_plain_text_stays_plain():
+    assert plain("a_b [c] $d$ *e* <f> `g`") == r"a\_b \[c\] \$d\$ \*e\* \<f> \`g\`"

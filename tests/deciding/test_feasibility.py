@@ -1,0 +1,231 @@
+"""Verdicts agree with linear programming and with what is known, and say so when they do not know."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from linear_programs import best_margin
+
+from assocmem.deciding import feasibility
+from assocmem.deciding.feasibility import cancellation, decide, decide_top1, tail_margins, verify
+from assocmem.pairs.data import Pairs, gaussian_pairs
+from assocmem.pairs.scores import retrieval_margins, scores
+from assocmem.training.losses import CrossEntropy
+from assocmem.training.passes import loss_pass
+
+
+def pairs_of(U, V):
+    return Pairs(torch.tensor(U, dtype=torch.float64), torch.tensor(V, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("n, dimensions", [(8, (2, 3, 4, 5)), (14, (4, 5, 6, 7)), (20, (6, 7, 8, 9))])
+def test_top1_agrees_with_linear_programming(n, dimensions):
+    seen = set()
+    for d in dimensions:
+        for seed in range(4):
+            pairs = gaussian_pairs(n, d, seed=seed)
+            verdict = decide_top1(pairs)
+            assert verdict.feasible == (best_margin(pairs) > 1e-9), (d, seed)
+            assert verify(verdict.certificate, pairs)
+            assert verdict.reason == ""
+            seen.add(verdict.feasible)
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("k", [2, 3, 6, 7])
+def test_tail_averages_agree_with_linear_programming(k):
+    seen = set()
+    for d in (2, 3, 4):
+        for seed in range(4):
+            pairs = gaussian_pairs(8, d, seed=seed)
+            verdict = decide(pairs, k)
+            assert verdict.feasible == (best_margin(pairs, k) > 1e-9), (d, seed)
+            assert verify(verdict.certificate, pairs)
+            seen.add(verdict.feasible)
+    assert seen == {True, False}
+
+
+def test_a_longer_tail_is_never_harder():
+    for seed in range(6):
+        verdicts = [decide(gaussian_pairs(9, 3, seed=seed), k).feasible for k in range(1, 9)]
+        assert verdicts == sorted(verdicts), seed
+        assert None not in verdicts
+
+
+def test_a_feasible_verdict_carries_a_memory_that_retrieves():
+    pairs = gaussian_pairs(60, 17, seed=2)
+    verdict = decide_top1(pairs)
+    W = torch.from_numpy(verdict.certificate.W)
+    worst = float(retrieval_margins(pairs, W).min())
+    assert verdict.feasible is True
+    assert verdict.margin == pytest.approx(worst / (float(W.norm()) / pairs.d))
+    assert worst > 0
+
+
+def test_an_infeasible_verdict_carries_weights_that_cancel():
+    pairs = gaussian_pairs(60, 14, seed=2)
+    verdict = decide_top1(pairs)
+    weights = torch.from_numpy(verdict.certificate.weights)
+    assert verdict.feasible is False
+    assert verdict.margin < 0
+    assert bool((weights >= 0).all())
+    assert float(cancellation(pairs, weights).norm()) < 1e-8 * float(weights.sum())
+
+
+@given(
+    u=st.tuples(st.floats(-2, 2), st.floats(-2, 2)),
+    v=st.tuples(st.floats(0.1, 2), st.floats(0.1, 2)),
+    signs=st.tuples(st.sampled_from([-1, 1]), st.sampled_from([-1, 1])),
+)
+def test_two_pairs_of_numbers_are_separable_iff_keys_have_opposite_signs(u, v, signs):
+    if abs(u[0] - u[1]) < 1e-3:
+        u = (u[0], u[0] + 1)
+    pairs = pairs_of([u], [[v[0] * signs[0], v[1] * signs[1]]])
+    assert decide_top1(pairs).feasible is (signs[0] != signs[1])
+
+
+def test_three_numbers_have_one_in_between():
+    verdict = decide_top1(gaussian_pairs(3, 1, seed=0))
+    assert verdict.feasible is False
+
+
+def test_as_many_dimensions_as_pairs_are_always_enough():
+    for n in (2, 5, 12):
+        assert decide_top1(gaussian_pairs(n, n, seed=n)).feasible is True
+
+
+def test_a_target_among_others_is_hopeless_whatever_the_keys():
+    U = [[1, -1, 0, 0, 0.1], [0, 0, 1, -1, 0.1]]
+    pairs = pairs_of(U, np.random.default_rng(0).standard_normal((2, 5)).tolist())
+    verdict = decide_top1(pairs)
+    assert verdict.feasible is False
+    assert np.flatnonzero(verdict.certificate.weights.any(axis=0)).tolist() == [4]
+    assert verify(verdict.certificate, pairs)
+
+
+def test_equal_targets_and_empty_keys_are_hopeless():
+    pairs = gaussian_pairs(4, 6, seed=0)
+    U, V = pairs.U.clone(), pairs.V.clone()
+    U[:, 2] = U[:, 0]
+    twins = Pairs(U, V)
+    assert decide_top1(twins).feasible is False
+    V[:, 1] = 0
+    silent = Pairs(pairs.U, V)
+    for k in (1, 2, 3):
+        verdict = decide(silent, k)
+        assert verdict.feasible is False
+        assert verify(verdict.certificate, silent)
+    assert not verify(decide_top1(twins).certificate, pairs)
+
+
+def test_vectors_in_a_subspace_never_get_a_wrong_answer():
+    pairs = gaussian_pairs(30, 5, seed=1)
+    flat = Pairs(torch.cat([pairs.U, 0 * pairs.U]), torch.cat([pairs.V, 0 * pairs.V]))
+    assert decide_top1(pairs).feasible is False
+    verdict = decide_top1(flat)
+    assert verdict.feasible is not True
+    if verdict.feasible is None:
+        assert verdict.certificate is None
+        assert "subspace" in verdict.reason or "double precision" in verdict.reason
+
+
+def test_giving_up_is_said():
+    verdict = decide_top1(gaussian_pairs(60, 15, seed=0), max_steps=1)
+    assert verdict.feasible is None
+    assert verdict.certificate is None
+    assert verdict.reason == "undecided after 1 Newton steps"
+
+
+@pytest.mark.parametrize("scale", [2.0**-300, 1e-3, 2.0**200])
+def test_units_do_not_matter(scale):
+    for d in (7, 9):
+        pairs = gaussian_pairs(24, d, seed=3)
+        scaled = Pairs(pairs.U * scale, pairs.V / scale)
+        verdict = decide_top1(scaled)
+        assert verdict.feasible == decide_top1(pairs).feasible
+        assert verify(verdict.certificate, scaled)
+
+
+def test_single_precision_data_are_exact_numbers_too():
+    pairs = gaussian_pairs(24, 7, seed=3, dtype=torch.float32)
+    verdict = decide_top1(pairs)
+    assert verdict.feasible is False
+    assert verify(verdict.certificate, pairs)
+
+
+def test_weights_of_the_loss_give_its_gradient():
+    pairs = gaussian_pairs(12, 4, seed=0)
+    W = torch.from_numpy(np.random.default_rng(1).standard_normal((4, 4)))
+    S = scores(pairs, W)
+    weights = torch.softmax(S, dim=0).fill_diagonal_(0)
+    gradient = loss_pass(pairs, CrossEntropy(), W).gradient * pairs.n
+    torch.testing.assert_close(cancellation(pairs, weights), gradient)
+
+
+def test_response_is_the_derivative_of_the_weights():
+    pairs = gaussian_pairs(12, 4, seed=0)
+    rng = np.random.default_rng(1)
+    W, X = (torch.from_numpy(rng.standard_normal((4, 4))) for _ in range(2))
+    for k in (1, 3, 11):
+        loss = feasibility._loss(pairs.n, k)
+        ends = [feasibility._State(loss, scores(pairs, W + h * X)).weights for h in (-1e-6, 1e-6)]
+        change = feasibility._State(loss, scores(pairs, W)).response(scores(pairs, X))
+        torch.testing.assert_close(change.fill_diagonal_(0), (ends[1] - ends[0]) / 2e-6, rtol=1e-6, atol=1e-9)
+
+
+def test_tail_margins_by_sorting():
+    S = torch.from_numpy(np.random.default_rng(0).standard_normal((7, 7)))
+    for k in (1, 3, 6):
+        expected = [
+            S[i, i] - torch.cat([S[:i, i], S[i + 1 :, i]]).sort().values[-k:].mean() for i in range(7)
+        ]
+        torch.testing.assert_close(tail_margins(S, k), torch.stack(expected))
+
+
+@pytest.mark.parametrize(
+    "k, line", [(0, "k = 0: must be"), (6, "at most n - 1 = 5"), (1.0, "k = 1.0: must be")]
+)
+def test_a_tail_out_of_range_is_refused(k, line):
+    with pytest.raises(ValueError, match=line):
+        decide(gaussian_pairs(6, 3, seed=0), k)
+
+
+def test_an_instance_too_large_for_memory_is_refused(monkeypatch):
+    monkeypatch.setattr("assocmem.machine.available_bytes", lambda: 2**30)
+    with pytest.raises(ValueError, match="dimension 200': must be smaller, since d = 200 needs about"):
+        decide_top1(gaussian_pairs(300, 200, seed=0))
+
+
+def test_the_largest_dimension_is_the_last_that_fits():
+    for bytes_at in (feasibility.card_bytes, feasibility.decision_bytes):
+        d = feasibility.largest_dimension(2**34, bytes_at)
+        n, more = (next(n for n in range(1, d * d) if 2 * n * math.log(n) >= e**2) for e in (d, d + 1))
+        assert bytes_at(n, d) <= 2**34 < bytes_at(more, d + 1)
+    assert feasibility.largest_dimension(2**28) == 0
+
+
+def test_memory_of_the_card_and_of_the_processor_both_count(monkeypatch):
+    pairs = SimpleNamespace(n=2000, d=190, U=SimpleNamespace(device=torch.device("cuda")))
+    plenty = {"host": 2**40, "card": 2**40}
+    for scarce, bytes_at in (("host", feasibility.verification_bytes), ("card", feasibility.card_bytes)):
+        free = plenty | {scarce: 2**34}
+        monkeypatch.setattr("assocmem.machine.available_bytes", lambda free=free: free["host"])
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _, free=free: (free["card"], 2**41))
+        assert f"d = 190 needs about {bytes_at(2000, 190) / 2**30:.3g} GiB" in feasibility._shortage(pairs)
+    monkeypatch.setattr("assocmem.machine.available_bytes", lambda: 2**40)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (2**40, 2**41))
+    assert not feasibility._shortage(pairs)
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA GPU")
+def test_verdicts_on_a_gpu():
+    for d in (19, 24):
+        pairs = gaussian_pairs(100, d, seed=0)
+        here, there = decide_top1(pairs), decide_top1(gaussian_pairs(100, d, seed=0, device="cuda"))
+        assert here.feasible == there.feasible
+        assert verify(there.certificate, pairs)

@@ -1,0 +1,42 @@
+"""Argument checks and memory estimates."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assocmem.checks import require, require_integer
+from assocmem.machine import available_bytes, largest_that_fits, memory_shortage
+
+
+def test_require_names_argument_value_and_what_is_allowed():
+    with pytest.raises(ValueError, match=r"^r = 1\.5: must be in \(0, 1\]$"):
+        require(False, "r", 1.5, "in (0, 1]")
+
+
+@pytest.mark.parametrize("value", [2, np.int64(7)])
+def test_integers_are_accepted(value):
+    assert require_integer("n", value, 2) is None
+
+
+@pytest.mark.parametrize("value", [1, 2.0, True, "3", None, np.float64(3)])
+def test_anything_else_is_refused(value):
+    with pytest.raises(ValueError, match="n = .*: must be an integer >= 2"):
+        require_integer("n", value, 2)
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**12))
+def test_largest_that_fits_is_the_last_one_that_does(slope, budget):
+    n = largest_that_fits(lambda m: slope * m, budget)
+    assert (slope * n <= budget < slope * (n + 1)) if n else budget < 3 * slope
+
+
+def test_shortage_gives_the_number_and_the_largest_size():
+    line = memory_shortage(lambda n: n * 2**30, 8, budget=3.5 * 2**30)
+    assert line == "n = 8 needs about 8 GiB of memory and 3.5 GiB can be used: the largest n that fits is 3"
+    assert memory_shortage(lambda n: n * 2**30, 3, budget=3.5 * 2**30) == ""
+    assert "no samples fits" in memory_shortage(lambda n: n * 2**30, 8, name="samples", budget=2**30)
+
+
+def test_available_memory_is_that_of_a_machine():
+    assert 2**26 < available_bytes() < 2**50
