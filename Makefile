@@ -14,7 +14,7 @@ pdf: $(READY)             ## the book as a PDF (needs LaTeX: book/how_to.md)
 test: $(READY)            ## ruff and pytest
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/lint-imports --no-logo > /dev/null || $(BIN)/lint-imports --no-logo
+	@$(BIN)/lint-imports --no-logo --no-cache
 	@$(BIN)/python -m pytest -m "not site and not cuda"
 
 check: $(READY)           ## look at the built book with a browser

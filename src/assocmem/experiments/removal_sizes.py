@@ -95,7 +95,8 @@ def measure_instance(d, seed, *, load, r, beta, ridge, law="gaussian"):
     Returns
     -------
     dict of str to float
-        The sizes of `removal_rates`, and a few that explain them; where one is a maximum ``x``, also the root mean square of the entries as ``x_rms``. What takes an inverse Hessian is nan beyond
+        The sizes of `removal_rates`, and a few that explain them; where one is a maximum ``x``, also the root
+        mean square of the entries as ``x_rms``. What takes an inverse Hessian is nan beyond
         `EXACT_DIMENSION`.
     """
     pairs = pairs_of_law(pairs_at_load(load, d), d, law, seed=derived_seed(seed, d, LAWS.index(law)))
