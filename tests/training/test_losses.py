@@ -12,7 +12,8 @@ from assocmem.pairs.data import gaussian_pairs
 from assocmem.pairs.scores import retrieval_margins
 from assocmem.pairs.sizes import tail_count
 from assocmem.training import columns_cpu, passes
-from assocmem.training.losses import CrossEntropy, TailAverage, tail_threshold
+from assocmem.training.columns_tensors import tail_threshold
+from assocmem.training.losses import CrossEntropy, TailAverage
 from assocmem.training.passes import dense_hessian, hessian_pass, joint_pass, loss_pass
 
 LOSSES = [
