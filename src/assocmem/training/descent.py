@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import torch
 
 from assocmem.pairs.data import Pairs
-from assocmem.training.losses import CrossEntropy, TailAverage
+from assocmem.training.losses import Loss, TailAverage
 from assocmem.training.metric import METRIC_KEYS, Inverse, exact_inverse, model_inverse
 from assocmem.training.passes import Pass, loss_pass
 from assocmem.training.precision import EXACT
@@ -81,7 +81,7 @@ class Stage:
     ridge : float
     """
 
-    loss: CrossEntropy | TailAverage
+    loss: Loss
     ridge: float
 
 

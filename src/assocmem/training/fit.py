@@ -21,7 +21,7 @@ from assocmem.pairs.scores import require_memory_matrix
 from assocmem.pairs.sizes import peak_bytes
 from assocmem.progress import status_line
 from assocmem.training.descent import EXACT_DIMENSION, HISTORY, Evaluator, Point, Stage, descend
-from assocmem.training.losses import CrossEntropy, TailAverage
+from assocmem.training.losses import Loss, TailAverage
 from assocmem.training.metric import METRIC_KEYS
 from assocmem.training.precision import EXACT, PRECISIONS
 
@@ -76,7 +76,7 @@ class Fit:
 
 def fit(
     pairs: Pairs,
-    loss: CrossEntropy | TailAverage,
+    loss: Loss,
     *,
     ridge: float,
     tol: float = 1e-6,
@@ -207,7 +207,7 @@ def _is_easy(point: Point, ridge: float) -> bool:
     return ridge / (2 * d**2) * float((point.W * point.W).sum()) < EASY_SHARE * point.objective
 
 
-def _stages(loss: CrossEntropy | TailAverage, ridge: float) -> list[Stage]:
+def _stages(loss: Loss, ridge: float) -> list[Stage]:
     """Problems of growing stiffness: ridge down to its value by tens, then beta up to its value by twos.
 
     The first has the final beta already: where it turns out to be easy, all others but the last are skipped.

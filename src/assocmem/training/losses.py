@@ -26,8 +26,8 @@ Moments = tuple[torch.Tensor, torch.Tensor]
 NORMAL = NormalDist()
 
 SMOOTHING_ERROR = 1.7
-"""Standard deviation, in units of ``1 / beta``, of a normal error that moves a threshold like the smoothing: the
-logistic distribution of unit scale is close to a normal one of this width."""
+"""Standard deviation, in units of ``1 / beta``, of a normal error that moves a threshold like the smoothing:
+the logistic distribution of unit scale is close to a normal one of this width."""
 
 
 @dataclass(frozen=True)
@@ -159,8 +159,11 @@ class TailAverage:
         return (self.beta * (1 - k * torch.linalg.vector_norm(T, dim=0) ** 2)).clamp_(min=0)
 
 
+Loss = CrossEntropy | TailAverage
+
+
 def second_order(
-    loss: CrossEntropy | TailAverage, T: torch.Tensor, dS: torch.Tensor, a: torch.Tensor, own: torch.Tensor
+    loss: Loss, T: torch.Tensor, dS: torch.Tensor, a: torch.Tensor, own: torch.Tensor
 ) -> torch.Tensor:
     """Derivative of the weights in the scores when the scores move, thresholds profiled out.
 

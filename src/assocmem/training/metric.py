@@ -17,7 +17,7 @@ from collections.abc import Callable
 import torch
 
 from assocmem.pairs.data import Pairs
-from assocmem.training.losses import CrossEntropy, TailAverage
+from assocmem.training.losses import Loss
 from assocmem.training.passes import Pass, dense_hessian
 
 Inverse = Callable[[torch.Tensor], torch.Tensor]
@@ -107,7 +107,7 @@ def less_curvature_along(W: torch.Tensor, excess: float, inverse: Inverse) -> In
     return corrected
 
 
-def exact_inverse(pairs: Pairs, loss: CrossEntropy | TailAverage, W: torch.Tensor, ridge: float) -> Inverse:
+def exact_inverse(pairs: Pairs, loss: Loss, W: torch.Tensor, ridge: float) -> Inverse:
     """Inverse of the objective's Hessian at a memory, by a dense Cholesky factor in ``O(d^6)``.
 
     A step with it is one of Newton's method.
