@@ -24,6 +24,7 @@ import torch
 
 from assocmem.checks import require, require_integer
 from assocmem.machine import memory_shortage
+from assocmem.memories.conjugate_gradients import conjugate_gradients
 from assocmem.pairs.scores import score_blocks, take_signal
 from assocmem.pairs.sizes import peak_bytes
 
@@ -101,8 +102,10 @@ def clipped_memory(pairs, *, rounds=2, gamma=0.1, softness=0.1):
     conditions = _Conditions(u, v, keys, keys, u.new_ones(n), u.new_zeros(n))
     coefficients, failures, steps, converged = u.new_zeros(n), [], 0, True
     while True:
-        coefficients, taken, solved = _solve(conditions, coefficients)
-        steps, converged = steps + taken, converged and solved
+        found = conjugate_gradients(
+            conditions, conditions.value, tol=RESIDUAL, most_steps=STEPS, start=coefficients
+        )
+        coefficients, steps, converged = found.x, steps + found.steps, converged and found.converged
         W = left @ conditions.memory(coefficients) @ right.T
         failing, targets, asking = _above(pairs, W, 1 - gamma, most=d * d)
         failures.append(failing)
@@ -173,22 +176,6 @@ def _whitened(X):
     )
     root = basis / size.sqrt() @ basis.T
     return root, (root @ X).T.contiguous()
-
-
-def _solve(conditions, a):
-    """Conjugate gradients from a; also the number of steps and whether the residual got small."""
-    rest = conditions.value - conditions(a)
-    direction, square = rest.clone(), float(rest @ rest)
-    goal = RESIDUAL**2 * float(conditions.value @ conditions.value)
-    for step in range(STEPS):
-        if square <= goal:
-            return a, step, True
-        image = conditions(direction)
-        length = square / float(direction @ image)
-        a, rest = a + length * direction, rest - length * image
-        before, square = square, float(rest @ rest)
-        direction = rest + square / before * direction
-    return a, STEPS, square <= goal
 
 
 def _above(pairs, W, level, most):
