@@ -227,6 +227,12 @@ def _loss(n, k):
 
 
 def _newton(pairs, k, max_steps, show):
+    """Newton's method on the loss without a ridge, until a certificate of either answer is verified.
+
+    A loop of its own beside that of `assocmem.training.descent`: there may be no minimum to converge to, so
+    that no duality gap tells when to stop, and scores are stored, so that a line search can look at the whole
+    span of a few directions without a pass.
+    """
     started, loss = time.monotonic(), _loss(pairs.n, k)
     W, last, margin = pairs.U.new_zeros(pairs.d, pairs.d), None, -math.inf
     reason = f"undecided after {max_steps} Newton steps"

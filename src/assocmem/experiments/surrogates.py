@@ -93,6 +93,8 @@ def meets_cone(A):
 
     Newton's method on the cross-entropy, until a w on the way is a solution or the weights at its minimum,
     all positive, cancel; both in double precision. Where it stalls, a linear program decides.
+    This is the method of `assocmem.deciding.feasibility` in its simplest form: directions that are no products
+    ``u_j v_i'`` leave no scores to stream and no certificate to verify.
 
     Parameters
     ----------
@@ -137,6 +139,9 @@ def meets_cone(A):
 
 def trained(A, ridge):
     """Minimiser of the summed cross-entropy of scores ``A w`` and ``ridge / 2 |w|^2``, by Newton's method.
+
+    `assocmem.training.fit` cannot take its place: it needs targets and keys, which these directions need not
+    have. All scores are stored, so that a line search looks at many steps for the price of one.
 
     Parameters
     ----------

@@ -13,6 +13,12 @@ are linear in W, which costs no pass and spares the many halvings of a Newton st
 Passes may begin in a cheap precision. A pass in float64 at the same memory tells now and then how wrong the
 cheap gradient is; where that is no small share of what the gradient still is, the rest of the stage takes
 float64, and so does whatever decides convergence.
+
+Two other loops of Newton's method stay beside this one, since they share neither the step, nor the line
+search, nor the end. `assocmem.deciding.feasibility` minimises without a ridge, where a minimum need not exist:
+it searches the span of a few directions on stored scores, and ends with a certificate. The surrogates of
+`assocmem.experiments.surrogates` have no targets and keys, so no passes, but a stored direction for each
+score. Here a trial costs a pass, whose gradient serves the curvature condition and the duality gap.
 """
 
 import math
@@ -308,14 +314,14 @@ def _first_step(pairs: Pairs, point: Point, direction: torch.Tensor, slope: floa
     """
     change = torch.linalg.vecdot(point.done.features, direction @ pairs.V, dim=0)
     a = torch.sigmoid(-point.done.margins)
-    flat = ridge / pairs.d**2 * float((direction * direction).sum())
+    ridge_curvature = ridge / pairs.d**2 * float((direction * direction).sum())
     # the model that the direction comes from has the curvature -slope; the rest is not the logistic loss's
-    rest = max(flat, -slope - float((a * (1 - a) * change**2).mean()))
-    tilt = ridge / pairs.d**2 * float((direction * point.W).sum())
+    rest = max(ridge_curvature, -slope - float((a * (1 - a) * change**2).mean()))
+    ridge_slope = ridge / pairs.d**2 * float((direction * point.W).sum())
     low, high = 0.0, LONGEST_STEP
     for _ in range(HALVINGS):
         step = 0.5 * (low + high)
         weights = torch.sigmoid(-(point.done.margins + step * change))
-        falling = tilt + step * rest < float((weights * change).mean())
+        falling = ridge_slope + step * rest < float((weights * change).mean())
         low, high = (step, high) if falling else (low, step)
     return step
