@@ -15,10 +15,11 @@ cheap gradient is; where that is no small share of what the gradient still is, t
 float64, and so does whatever decides convergence.
 
 Two other loops of Newton's method stay beside this one, since they share neither the step, nor the line
-search, nor the end. `assocmem.deciding.feasibility` minimises without a ridge, where a minimum need not exist:
-it searches the span of a few directions on stored scores, and ends with a certificate. The surrogates of
+search, nor the end. Here a trial costs a pass, whose gradient serves the second Wolfe condition and the
+duality gap. `assocmem.deciding.feasibility` minimises without a ridge, where a minimum need not exist: it
+searches the span of a few directions on stored scores, and ends with a certificate. The surrogates of
 `assocmem.experiments.surrogates` have no targets and keys, so no passes, but a stored direction for each
-score. Here a trial costs a pass, whose gradient serves the curvature condition and the duality gap.
+score.
 """
 
 import math
