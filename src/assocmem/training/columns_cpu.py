@@ -52,13 +52,22 @@ C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12 = [1 / math.factorial(i) for i in 
 
 
 def _compiled(*freedoms: str) -> Callable[[Callable], Callable]:
-    """Compile a function; sums may be reordered where ``reassoc`` is among the freedoms."""
+    """Compile a function; sums may be reordered where ``reassoc`` is among the freedoms.
 
-    def decorate(function):
-        options = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz", *freedoms}}
+    A function with freedoms becomes part of each that calls it. Otherwise its sums would have one order in
+    the process that compiles it, and another where the caller is read from the folder.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        options = {
+            "nogil": True,
+            "error_model": "numpy",
+            "fastmath": {"contract", "nsz", *freedoms},
+            "forceinline": bool(freedoms),
+        }
         try:
             return njit(cache=True, **options)(function)
-        except RuntimeError:  # no folder to remember it in: compile anew in each process
+        except RuntimeError:  # no folder to keep it in: compile anew in each process
             return njit(**options)(function)
 
     return decorate
