@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from linear_programs import best_margin
 
 from assocmem.deciding import feasibility
-from assocmem.deciding.feasibility import cancellation, decide, decide_top1, tail_margins, verify
+from assocmem.deciding.comparisons import cancellation, tail_margins
+from assocmem.deciding.feasibility import decide, decide_top1, verify
+from assocmem.deciding.search import LossOfScores, loss_for
 from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.pairs.scores import retrieval_margins, scores
 from assocmem.training.losses import CrossEntropy
@@ -171,9 +173,9 @@ def test_response_is_the_derivative_of_the_weights():
     rng = np.random.default_rng(1)
     W, X = (torch.from_numpy(rng.standard_normal((4, 4))) for _ in range(2))
     for k in (1, 3, 11):
-        loss = feasibility._loss(pairs.n, k)
-        ends = [feasibility._State(loss, scores(pairs, W + h * X)).weights for h in (-1e-6, 1e-6)]
-        change = feasibility._State(loss, scores(pairs, W)).response(scores(pairs, X))
+        loss = loss_for(pairs.n, k)
+        ends = [LossOfScores(loss, scores(pairs, W + h * X)).weights for h in (-1e-6, 1e-6)]
+        change = LossOfScores(loss, scores(pairs, W)).response(scores(pairs, X))
         torch.testing.assert_close(change.fill_diagonal_(0), (ends[1] - ends[0]) / 2e-6, rtol=1e-6, atol=1e-9)
 
 
