@@ -86,7 +86,7 @@ class _WiderTail(TailAverage):
 
 
 def loss_for(n: int, k: int) -> CrossEntropy | TailAverage:
-    """The loss that decides: cross-entropy at k = 1, at the longest tail the mean, between them the tail average.
+    """The loss that decides: cross-entropy at k = 1, the mean of all at k = n - 1, else the smoothed average.
 
     Parameters
     ----------
