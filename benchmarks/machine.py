@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import torch
 
-from assocmem.machine import processor
+from assocmem.machine import processor, write_whole
 
 RESULTS = Path(__file__).parent / "results"
 """Where tables are kept."""
@@ -42,9 +42,7 @@ def write_results(name: str, content: dict) -> None:
         The rows, with the machine and what else they belong to.
     """
     RESULTS.mkdir(exist_ok=True)
-    partial = RESULTS / f".{name}.part"
-    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    partial.replace(RESULTS / f"{name}.json")
+    write_whole(RESULTS / f"{name}.json", json.dumps(content, indent=1) + "\n")
 
 
 def read_results(name: str) -> dict:
