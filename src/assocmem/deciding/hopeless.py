@@ -56,7 +56,8 @@ def hidden_target(pairs: Pairs, k: int = 1) -> Certificate | None:
     Such a target never has the largest product with anything, whatever its key. It does not happen in high
     dimension, but one in ten instances of 20 pairs in d = 7 has one. Where the other keys can all be
     satisfied by a memory that sends this one's to zero, the loss has no minimum.
-    Most targets are seen not to be by one product, that with themselves.
+    Most targets are ruled out by one product, that with themselves; a linear program looks at each of the
+    others.
 
     Parameters
     ----------
