@@ -98,20 +98,20 @@ def crossover(load: float, r: float, ridge: float) -> Crossover:
     excess = second - 1 / load
     widest = LARGEST if excess <= 0 else kappa - float(hinge_edge(excess))
 
-    def ridge_at(log_M):
-        """Logarithm of the ridge that has this hinge, over the one asked for."""
+    def log_ridge_ratio(log_M):
+        """Logarithm of the ridge that has this hinge over the one asked for, within the bound."""
         M = math.exp(log_M)
         first, squares = _given_up(kappa, M)
         pull, Y = (squares - excess) / (2 * M), _averages(kappa, M)[1]
         if pull <= 0 or Y <= 0:
-            return -math.inf if pull <= 0 else math.inf
-        return math.log(pull) + math.log(pull + first) - math.log(Y) - math.log(ridge)
+            return -STEEPEST if pull <= 0 else STEEPEST
+        found = math.log(pull) + math.log(pull + first) - math.log(Y) - math.log(ridge)
+        return min(STEEPEST, max(-STEEPEST, found))
 
     M = widest
     if ridge:
-        bounded = lambda log_M: min(STEEPEST, max(-STEEPEST, ridge_at(log_M)))  # noqa: E731
         beyond = math.log(widest) + 1e-9  # where the ridge is negative, whatever the rounding of the edge
-        M = math.exp(brentq(bounded, math.log(least), beyond, xtol=1e-13, rtol=1e-13))
+        M = math.exp(brentq(log_ridge_ratio, math.log(least), beyond, xtol=1e-13, rtol=1e-13))
     first, squares = _given_up(kappa, M)
     entropy, Y = _averages(kappa, M)
     nu = Y / (max(squares - excess, 0) / (2 * M) + first)

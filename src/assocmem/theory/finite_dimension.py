@@ -18,8 +18,8 @@ from assocmem.theory.scalar import prox, solve_scalar
 from assocmem.theory.tail_cone import face_moments
 
 SCORES = special.ndtri((np.arange(600) + 0.5) / 600)
-"""Equally likely values that stand for a standard normal variable, the Gaussian G of Theorem 2; their number was
-chosen by trial."""
+"""Equally likely values that stand for a standard normal variable, the Gaussian G of Theorem 2. How many are
+enough was found by trial."""
 
 LENGTHS = special.ndtri((np.arange(100) + 0.5) / 100)
 """The same for the lengths of the keys, which matter less."""

@@ -280,11 +280,15 @@ def _excess_moments(t):
         second = mills - t * first
         third = 2 * first - t * second
         return mills, first, second, 3 * second - t * third
-    terms = lambda p: sum(  # noqa: E731
+    return tuple(_excess_series(t, p) for p in (0, 1, 2, 4))
+
+
+def _excess_series(t, p):
+    """Moment p of ``(g - t)_+`` over the normal density at a large t, by its asymptotic series."""
+    return sum(
         (-1) ** i * math.factorial(2 * i + p) / (math.factorial(i) * 2**i * t ** (2 * i + p + 1))
         for i in range(6)
     )
-    return terms(0), terms(1), terms(2), terms(4)
 
 
 def _share_pooled(others, x, *, beside=False):
@@ -313,7 +317,10 @@ def _log1p(z):
 
 def _hopeless_level(n):
     """A level so low that the excesses of all competitors over it add up to far more than any signal."""
-    excess = lambda x: n * (math.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) - x * special.ndtr(-x))  # noqa: E731
+
+    def excess(x):
+        return n * (math.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) - x * special.ndtr(-x))
+
     return LOWEST if excess(LOWEST) < FAR else brentq(lambda x: excess(x) - FAR, LOWEST, 40.0)
 
 

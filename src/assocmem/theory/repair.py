@@ -22,11 +22,30 @@ from scipy import optimize, special
 
 from assocmem.checks import require
 
-LOG_2PI, LOG_LOG_2 = math.log(2 * math.pi), math.log(math.log(2))
-LARGEST = 1e4  # log n up to which the quadrature has been tried
-NO_NOISE, IMPOSSIBLE, CLIP = 1e-6, -1e7, 50.0
+LOG_2PI = math.log(2 * math.pi)
+
+LOG_LOG_2 = math.log(math.log(2))
+"""Log of the expected number of failures at which a memory is retrieved with probability one half."""
+
+LARGEST = 1e4
+"""Natural logarithm of the number of pairs up to which the quadrature has been tried."""
+
+NO_NOISE = 1e-6
+"""Spread of the noise below which it does not matter: a millionth of a signal."""
+
+IMPOSSIBLE = -1e7
+"""Log of a probability that is taken for zero, far less than one over the number of pairs at any size."""
+
+CLIP = 50.0
+"""Where a ratio is searched for, failures are counted down to ``exp(-50)``: a search needs finite numbers."""
+
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
-SMALL_TAIL = 8.0  # standard deviations from which on -log(1 - tail) is the tail
+
+SMALL_TAIL = 8.0
+"""Standard deviations from which on ``-log(1 - tail)`` is the tail to all digits."""
+
+MOST_LOG_FAILURES = 7.0
+"""Log of an expected number of failures with which success has no probability left, ``exp(-1096)``."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +70,33 @@ class RepairPrediction:
     margin: float
 
     @property
-    def success(self):
+    def success(self) -> float:
         """Probability that all keys are retrieved, failures being rare and scattered."""
-        return math.exp(-math.exp(min(self.log_failures, 7.0)))
+        return math.exp(-math.exp(min(self.log_failures, MOST_LOG_FAILURES)))
 
 
-def paper_share(log_n):
-    """Share ``(log n)^(-1/8)`` of the coordinates that the proof reserves."""
+def paper_share(log_n: float) -> float:
+    """Share ``(log n)^(-1/8)`` of the coordinates that the proof reserves.
+
+    Parameters
+    ----------
+    log_n : float
+        Natural logarithm of the number of pairs, above 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For a size out of range.
+    """
     require(log_n > 1, "log_n", log_n, "above 1")
     return log_n**-0.125
 
 
-def predict_repair(log_n, ratio, *, share, gamma):
+def predict_repair(log_n: float, ratio: float, *, share: float | None, gamma: float) -> RepairPrediction:
     """Failures of sparse repair from the Gaussian picture, by quadrature in the logarithm.
 
     Parameters
@@ -175,7 +209,7 @@ def _log_beaten(best, signal, log_n, sigma, tau, tau_signal, rival=False):
 
 
 def _log_beaten_at(best, signal, y, log_n, sigma, tau, tau_signal, rival):
-    """As `_log_beaten`, where the signal's noise is ``tau_signal y``."""
+    """The probability of `_log_beaten` given that the signal's noise is ``tau_signal y``."""
     level = signal + tau_signal * y
     log_rate = log_n + _log_crossing(best, level, sigma, tau)
     if rival:
@@ -211,13 +245,26 @@ def _log_sum(x, weights=1.0):
     return largest + np.log(np.sum(weights * np.exp(x - largest[..., None]), axis=-1))
 
 
-def half_success_ratio(log_n, *, share, gamma):
+def half_success_ratio(log_n: float, *, share: float | None, gamma: float) -> float:
     """The ``d^2 / (n log n)`` at which a repair succeeds with probability one half, in the Gaussian picture.
 
     Parameters
     ----------
-    log_n, share, gamma : float
+    log_n : float
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
+    share : float or None
         As in `predict_repair`.
+    gamma : float
+        As in `predict_repair`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
     """
 
     def surplus(log_ratio):
@@ -238,7 +285,9 @@ class BestRepair:
     ----------
     ratio : float
         ``d^2 / (n log n)`` at which it succeeds half of the time.
-    share, gamma : float
+    share : float or None
+        As in `predict_repair`.
+    gamma : float
         As in `predict_repair`.
     """
 
@@ -247,17 +296,22 @@ class BestRepair:
     gamma: float
 
 
-def best_split(log_n):
+def best_split(log_n: float) -> BestRepair:
     """Reserve and margin that minimise `half_success_ratio`, by the simplex method; the ratio is good to 1%.
 
     Parameters
     ----------
     log_n : float
-        As in `predict_repair`.
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
 
     Returns
     -------
     BestRepair
+
+    Raises
+    ------
+    ValueError
+        For a size out of range.
     """
 
     def choice(x):
@@ -273,19 +327,26 @@ def best_split(log_n):
     return BestRepair(float(found.fun), **choice(found.x))
 
 
-def best_margin(log_n, share):
+def best_margin(log_n: float, share: float | None) -> BestRepair:
     """Margin that minimises `half_success_ratio` for a given reserve, by a bounded search.
 
     The search is local: up to ten digits the reserve of the proof has two minima within 1% of each other.
 
     Parameters
     ----------
-    log_n, share : float
+    log_n : float
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
+    share : float or None
         As in `predict_repair`; None for a repair in place.
 
     Returns
     -------
     BestRepair
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
     """
     found = optimize.minimize_scalar(
         lambda x: half_success_ratio(log_n, share=share, gamma=math.exp(x)),
@@ -299,7 +360,7 @@ def best_margin(log_n, share):
 # --- equal signals ----------------------------------------------------------------------------------------
 
 
-def log_equalised_failures(log_n, ratio):
+def log_equalised_failures(log_n: float, ratio: float) -> float:
     """Log of the expected number of competitors above their signal when all signals are equal.
 
     All n^2 competitors have the variance ``load / (1 - load)``, as n conditions have used up the share
@@ -308,27 +369,47 @@ def log_equalised_failures(log_n, ratio):
     Parameters
     ----------
     log_n : float
-        As in `predict_repair`.
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
     ratio : float
         ``d^2 / (n log n)``, above ``1 / log n``.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
     """
     return 2 * log_n + float(special.log_ndtr(-1 / _equalised_spread(log_n, ratio)))
 
 
-def equalised_half_ratio(log_n):
+def equalised_half_ratio(log_n: float) -> float:
     """The ratio at which equal signals retrieve every pair with probability one half; it tends to 4.
 
     Parameters
     ----------
     log_n : float
-        As in `predict_repair`.
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For a size out of range.
     """
     _require_log_n(log_n)
     return (1 + special.ndtri_exp(LOG_LOG_2 - 2 * log_n) ** 2) / log_n
 
 
-def log_clipped_failures(log_n, ratio, gamma):
-    """The same after one hard clip at ``1 - gamma``, whose noise may lift a competitor that was below.
+def log_clipped_failures(log_n: float, ratio: float, gamma: float) -> float:
+    """Log of the expected number of competitors above their signal, after equal signals and one hard clip.
+
+    The clip is at ``1 - gamma``; its noise may lift a competitor that was below.
 
     Parameters
     ----------
@@ -341,6 +422,11 @@ def log_clipped_failures(log_n, ratio, gamma):
     -------
     float
         Minus infinity where the clip adds next to no noise.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
     """
     sigma, load = _equalised_spread(log_n, ratio), 1 / (ratio * log_n)
     require(0 < gamma < 1, "gamma", gamma, "in (0, 1)")
@@ -354,15 +440,24 @@ def log_clipped_failures(log_n, ratio, gamma):
     return 2 * log_n + float(_log_crossing(np.array(1 - gamma), np.array(1.0), sigma, tau))
 
 
-def clipped_half_ratio(log_n, gamma=None):
+def clipped_half_ratio(log_n: float, gamma: float | None = None) -> float:
     """The ratio at which equal signals and one clip succeed with probability one half; it tends to 2.
 
     Parameters
     ----------
     log_n : float
-        As in `predict_repair`.
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
     gamma : float, optional
         In (0, 1); by default the best one.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
     """
     _require_log_n(log_n)
     if gamma is None:
@@ -386,4 +481,5 @@ def _equalised_spread(log_n, ratio):
 
 
 def _require_log_n(log_n):
+    """Check that a size is one for which the quadrature has been tried."""
     require(math.log(10) <= log_n <= LARGEST, "log_n", log_n, f"between log 10 and {LARGEST:g}")
