@@ -33,6 +33,7 @@ class Pairs:
     V: torch.Tensor
 
     def __post_init__(self) -> None:
+        """Check the tensors; the errors are those of the class."""
         for name, X in (("U", self.U), ("V", self.V)):
             ok = isinstance(X, torch.Tensor) and X.ndim == 2 and X.is_floating_point()
             require(ok, name, describe(X), "a floating-point tensor of shape (d, n)")

@@ -27,10 +27,12 @@ from assocmem.theory.ridgeless import critical_load, hinge_edge, hinge_moments, 
 from assocmem.theory.scalar import density
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
-FAR = 12.0
+"""Of the Gauss-Legendre rule on [-1, 1], for averages over the hinge; their number was chosen by trial."""
+
+GAUSSIAN_RANGE = 12.0
 """Standard deviations beyond which less than 1e-32 of a normal law lies."""
 
-LARGEST = 1e300
+WIDEST = 1e300
 """Width of the hinge that stands for an infinite one: near the largest number that a float can be."""
 
 STEEPEST = 1e3
@@ -96,7 +98,7 @@ def crossover(load: float, r: float, ridge: float) -> Crossover:
     lowest = 1 / second if ridge == 0 else 0.0
     require(lowest < load < highest, "load", load, f"above {lowest:.6g} and below {highest:.6g} at r = {r:g}")
     excess = second - 1 / load
-    widest = LARGEST if excess <= 0 else kappa - float(hinge_edge(excess))
+    widest = WIDEST if excess <= 0 else kappa - float(hinge_edge(excess))
 
     def log_ridge_ratio(log_M):
         """Logarithm of the ridge that has this hinge over the one asked for, within the bound."""
@@ -191,7 +193,7 @@ def _averages(kappa, M):
 
 def _hinge(edge, M):
     """Nodes and Gaussian weights of ``h = edge - G`` between 0 and M, fine at both ends."""
-    top = min(M, edge + FAR)
+    top = min(M, edge + GAUSSIAN_RANGE)
     u = 0.5 * (1 + NODES)
     h = top * u**2 * (3 - 2 * u)
     weights = 0.5 * WEIGHTS * top * 6 * u * (1 - u)

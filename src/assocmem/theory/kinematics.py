@@ -32,19 +32,19 @@ NODES = 160
 FREQUENCIES = 600
 """Midpoints of the Fourier integral; their number was chosen by trial."""
 
-HIGHEST = 9.0
+HIGHEST_FREQUENCY = 9.0
 """Frequency at which the integral ends: the signal damps it by ``exp(-omega^2 / 2)``, there below 1e-17."""
 
-LOWEST = -9.0
+LOWEST_SIZE = -9.0
 """Size below which a competitor has a probability of 1e-19."""
 
-FAR = 60.0
+HOPELESS_EXCESS = 60.0
 """Sum of excesses that no signal makes up for: it would have to be 60 standard deviations low."""
 
 TINY = 1e-300
 """Keeps the logarithm of a number that has underflowed finite."""
 
-MOST_CORRECTED = 9.0
+LARGEST_CORRECTED = 9.0
 """The ``z^2`` up to which the correction for skewness, an expansion about the middle, is let grow."""
 
 
@@ -152,7 +152,7 @@ def log_probabilities(
     mean, variance = pooled_moments(n, k)
     z = (np.square(d) - n * (mean + shift)) / math.sqrt(n * variance) / stretch
     skewness = _third_moment(n, k) / variance**1.5 / math.sqrt(n)
-    z = z - skewness / 6 * (np.minimum(z**2, MOST_CORRECTED) - 1)
+    z = z - skewness / 6 * (np.minimum(z**2, LARGEST_CORRECTED) - 1)
     return special.log_ndtr(z), special.log_ndtr(-z)
 
 
@@ -297,11 +297,12 @@ def _share_pooled(others, x, *, beside=False):
     With ``beside``, that one further competitor is above x as well and in the sum. By Gil-Pelaez inversion
     of the characteristic function at midpoints, which is accurate to all digits since g_1 makes it decay.
     """
-    step = HIGHEST / FREQUENCIES
+    step = HIGHEST_FREQUENCY / FREQUENCIES
     omega = step * (np.arange(FREQUENCIES) + 0.5)[:, None]
     density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
     above = density * math.sqrt(math.pi / 2) * special.wofz((omega + 1j * x) / math.sqrt(2))
-    low = np.log(above + special.ndtr(x) + TINY)  # of the same number, where its digits are
+    # The logarithm of above + ndtr(x). For a large x that is close to one, where only log1p keeps the digits.
+    low = np.log(above + special.ndtr(x) + TINY)
     logarithm = np.where(x < 0, low, _log1p(above - special.ndtr(-np.maximum(x, 0))))
     logarithm = others * logarithm - omega**2 / 2 - 1j * omega * x
     transform, share = np.exp(logarithm), np.ones_like(x)
@@ -321,7 +322,11 @@ def _hopeless_level(n):
     def excess(x):
         return n * (math.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) - x * special.ndtr(-x))
 
-    return LOWEST if excess(LOWEST) < FAR else brentq(lambda x: excess(x) - FAR, LOWEST, 40.0)
+    return (
+        LOWEST_SIZE
+        if excess(LOWEST_SIZE) < HOPELESS_EXCESS
+        else brentq(lambda x: excess(x) - HOPELESS_EXCESS, LOWEST_SIZE, 40.0)
+    )
 
 
 def _nodes(low, high):

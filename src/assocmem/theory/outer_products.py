@@ -19,7 +19,7 @@ from assocmem.machine import memory_shortage
 FEW_DEGREES = 150
 """Degrees of freedom below which chi-square quantiles are exact; from there on an expansion serves."""
 
-NEVER = 1e-300
+LEAST_FAILURES = 1e-300
 """Stands for an expected number of failures that has underflowed, so that it has a logarithm."""
 
 # --- the exact law of one column ------------------------------------------------------------------
@@ -467,6 +467,6 @@ def exact_half_success_ratio(n: int, *, seed: int = 0, log2_points: int = 11) ->
 
     def surplus(ratio):
         failures = n * query_failure_at_ratio(n, ratio, seed=seed, log2_points=log2_points).value
-        return math.log(max(failures, NEVER)) - math.log(math.log(2))
+        return math.log(max(failures, LEAST_FAILURES)) - math.log(math.log(2))
 
     return optimize.toms748(surplus, 3.0, 30.0, xtol=1e-3)

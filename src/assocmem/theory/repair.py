@@ -27,19 +27,21 @@ LOG_2PI = math.log(2 * math.pi)
 LOG_LOG_2 = math.log(math.log(2))
 """Log of the expected number of failures at which a memory is retrieved with probability one half."""
 
-LARGEST = 1e4
+LARGEST_LOG_N = 1e4
 """Natural logarithm of the number of pairs up to which the quadrature has been tried."""
 
 NO_NOISE = 1e-6
 """Spread of the noise below which it does not matter: a millionth of a signal."""
 
-IMPOSSIBLE = -1e7
+LOG_IMPOSSIBLE = -1e7
 """Log of a probability that is taken for zero, far less than one over the number of pairs at any size."""
 
-CLIP = 50.0
-"""Where a ratio is searched for, failures are counted down to ``exp(-50)``: a search needs finite numbers."""
+LEAST_LOG_FAILURES = -50.0
+"""Log of a number of failures that stands for any smaller one where a ratio is searched for: a search needs
+finite numbers, and the one it is after is log log 2."""
 
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
+"""Of the Gauss-Legendre rule on [-1, 1], for eight standard deviations of a normal law on either side."""
 
 SMALL_TAIL = 8.0
 """Standard deviations from which on ``-log(1 - tail)`` is the tail to all digits."""
@@ -50,7 +52,7 @@ MOST_LOG_FAILURES = 7.0
 
 @dataclass(frozen=True)
 class RepairPrediction:
-    """What sparse repair does in the Gaussian picture.
+    """Failures, deficient keys and noise of a repaired memory in the Gaussian picture.
 
     Attributes
     ----------
@@ -184,7 +186,7 @@ def _log_rest(gamma, log_n, sigma_s, sigma_c, tau, lost):
     span = math.sqrt(2 * log_n)
     coarse = np.linspace(-span - 3, 6, 40)
     values = integrand(coarse)
-    if not values.max() > IMPOSSIBLE:
+    if not values.max() > LOG_IMPOSSIBLE:
         return -math.inf
     inside = coarse[values > values.max() - 40]
     z = np.linspace(inside[0] - 0.3, inside[-1] + 0.3, 50)
@@ -269,7 +271,7 @@ def half_success_ratio(log_n: float, *, share: float | None, gamma: float) -> fl
 
     def surplus(log_ratio):
         found = predict_repair(log_n, math.exp(log_ratio), share=share, gamma=gamma).log_failures
-        return max(found, -CLIP) - LOG_LOG_2
+        return max(found, LEAST_LOG_FAILURES) - LOG_LOG_2
 
     low, high = math.log(1.0), math.log(16.0)
     while surplus(high) > 0:
@@ -468,7 +470,7 @@ def clipped_half_ratio(log_n: float, gamma: float | None = None) -> float:
         return float(found.fun)
 
     def surplus(ratio):
-        return max(log_clipped_failures(log_n, ratio, gamma) - LOG_LOG_2, -CLIP)
+        return max(log_clipped_failures(log_n, ratio, gamma) - LOG_LOG_2, LEAST_LOG_FAILURES)
 
     return optimize.brentq(surplus, 1.05 / log_n, 8 + 8 / log_n, xtol=1e-6)  # from a load near 1 on
 
@@ -482,4 +484,4 @@ def _equalised_spread(log_n, ratio):
 
 def _require_log_n(log_n):
     """Check that a size is one for which the quadrature has been tried."""
-    require(math.log(10) <= log_n <= LARGEST, "log_n", log_n, f"between log 10 and {LARGEST:g}")
+    require(math.log(10) <= log_n <= LARGEST_LOG_N, "log_n", log_n, f"between log 10 and {LARGEST_LOG_N:g}")

@@ -17,6 +17,7 @@ from assocmem.checks import require
 from assocmem.theory.laws import Law
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
+"""Of the Gauss-Legendre rule on [-1, 1], for one panel."""
 
 GAUSSIAN_RANGE = 13.0
 """Standard deviations beyond which less than 1e-37 of a normal law lies."""
@@ -186,7 +187,7 @@ def prox(x: ArrayLike, chi: ArrayLike) -> np.ndarray | float:
     """
     x, chi = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(chi, dtype=float))
     low, high = x, x + chi
-    # with exp(-y) for sigma(-y) the equation is Wright's, and its solution is too large
+    # With exp(-y) in place of sigma(-y) the equation is Wright's; its solution is an upper bound.
     y = np.minimum(x + special.wrightomega(np.log(chi) - x), high)
     for _ in range(100):
         A = special.expit(-y)
@@ -224,7 +225,8 @@ def scalar_tail_average(nu: float, r: float, beta: float) -> tuple[float, float,
         y, w = _threshold_nodes(s, m)
         q, rest = special.expit(y), special.expit(-y)
         curvature = np.dot(w, q * rest)
-        miss = np.dot(w, q) - r if r < 0.5 else (1 - r) - np.dot(w, rest)  # of the smaller share, all digits
+        # the smaller of the two shares keeps all its digits
+        miss = np.dot(w, q) - r if r < 0.5 else (1 - r) - np.dot(w, rest)
         low, high = (m, high) if miss > 0 else (low, m)
         following = m + miss / curvature
         if not low <= following <= high:
@@ -237,7 +239,7 @@ def scalar_tail_average(nu: float, r: float, beta: float) -> tuple[float, float,
     y, w = _threshold_nodes(s, m)
     if r < 0.5:
         c = (m + np.dot(w, np.logaddexp(0, y)) / r) / beta
-    else:  # the same, without the difference of large numbers that it is for r near 1
+    else:  # the same number; the form above would be a difference of large ones for r near 1
         c = (np.dot(w, np.logaddexp(0, -y)) - m * (1 - r)) / (r * beta)
     bend = np.dot(w, special.expit(y) * special.expit(-y))
     return c, m / beta, s * bend / r
@@ -364,7 +366,7 @@ def _saddle_point(load, r, beta, ridge):
     chi = _susceptibility(nu, c, load, width * nu)
     channel = _Channel(nu, c, chi)
     loss = channel.mean(np.logaddexp(0, -channel.y))
-    # the two equations as Propositions 8 and 9 state them
+    # the errors in the two equations, as Propositions 8 and 9 state them, relative to their terms
     A = channel.A
     B = A * special.expit(channel.y)
     omega = channel.mean(A) * c_slope / nu
@@ -396,7 +398,7 @@ def _susceptibility(nu, c, load, start):
 
 
 def _near_prox(x, chi):
-    """`prox` to a few digits, in less time: good enough for the edges of panels."""
+    """The `prox` to a few digits, in less time, for the edges of panels, which need not be exact."""
     y = np.minimum(x + special.wrightomega(np.log(chi) - x), x + chi)
     A = special.expit(-y)
     return np.clip(y - (y - chi * A - x) / (1 + chi * A * (1 - A)), x, x + chi)
@@ -423,7 +425,7 @@ class _Channel:
 def _threshold_nodes(s, m):
     """Values ``s Z - m`` and weights of a standard normal Z, fine where the values are small.
 
-    For large s they are the coordinate, since their difference is lost in digits of Z.
+    For large s the panels are laid over the values and not over Z, whose digits do not tell them apart.
     """
     grid = np.arange(-GAUSSIAN_RANGE, GAUSSIAN_RANGE + GAUSSIAN_STEP, GAUSSIAN_STEP)
     bends = np.arange(-LOGISTIC_RANGE, LOGISTIC_RANGE + 1, LOGISTIC_STEP)

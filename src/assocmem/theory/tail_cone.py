@@ -29,7 +29,7 @@ SEED = 1
 WINDOW = 60
 """Ranks on either side of the k-th that are drawn one by one. How many are enough was found by trial."""
 
-NORMAL = 20
+NORMAL_FROM = 20
 """Number of competitors beyond the window from which on their mean is taken for normal."""
 
 
@@ -78,7 +78,7 @@ def _order_statistics(m, k, rng):
         Of rank k + 1, k + 2, ...; up to rank m unless that is far.
     top : ndarray, shape (points,)
     """
-    above = int(k - 1 if k - 1 <= WINDOW + NORMAL else WINDOW)
+    above = int(k - 1 if k - 1 <= WINDOW + NORMAL_FROM else WINDOW)
     below = int(min(max(WINDOW, 2 * WINDOW - above), m - k))
     u = stats.qmc.Sobol(above + below + 3, rng=rng).random(POINTS)
     u = np.clip(u, 1e-15, 1 - 1e-15)
@@ -90,7 +90,8 @@ def _order_statistics(m, k, rng):
     lower = _quantile(tail - rest * np.expm1(shrink_down), rest * np.exp(shrink_down))
     upper = np.concatenate([_quantile(tail, rest), upper], axis=1)
     top = upper.sum(axis=1)
-    if (beyond := k - 1 - above) > 0:  # the mean of so many, given the last of the window, is all but normal
+    beyond = k - 1 - above
+    if beyond > 0:  # given the last of the window, the mean of so many is all but normal
         last = upper[:, -1]
         ratio = np.exp(-(last**2) / 2 - special.log_ndtr(-last)) / math.sqrt(2 * math.pi)
         spread = np.sqrt(np.maximum(1 + last * ratio - ratio**2, 0) * beyond)
@@ -99,7 +100,7 @@ def _order_statistics(m, k, rng):
 
 
 def _quantile(above, below):
-    """Gaussian value from the probabilities above and below it, of which the smaller one counts."""
+    """Gaussian value from the probabilities above and below it; the smaller one has the digits."""
     return np.where(above < below, -special.ndtri(above), special.ndtri(below))
 
 
