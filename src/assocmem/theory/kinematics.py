@@ -312,7 +312,10 @@ def _share_pooled(others, x, *, beside=False):
 
 
 def _log1p(z):
-    """Logarithm of ``1 + z`` with all digits of a small z, which numpy's loses for complex numbers."""
+    """Logarithm of ``1 + z`` with all digits of a small z; that of NumPy loses them for complex numbers.
+
+    The one of SciPy keeps them too, but would change the last digits of moments that are stored.
+    """
     return 0.5 * np.log1p(2 * z.real + z.real**2 + z.imag**2) + 1j * np.arctan2(z.imag, 1 + z.real)
 
 
@@ -322,11 +325,9 @@ def _hopeless_level(n):
     def excess(x):
         return n * (math.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) - x * special.ndtr(-x))
 
-    return (
-        LOWEST_SIZE
-        if excess(LOWEST_SIZE) < HOPELESS_EXCESS
-        else brentq(lambda x: excess(x) - HOPELESS_EXCESS, LOWEST_SIZE, 40.0)
-    )
+    if excess(LOWEST_SIZE) < HOPELESS_EXCESS:
+        return LOWEST_SIZE
+    return brentq(lambda x: excess(x) - HOPELESS_EXCESS, LOWEST_SIZE, 40.0)
 
 
 def _nodes(low, high):

@@ -77,12 +77,14 @@ def _order_statistics(m, k, rng):
     lower : ndarray, shape (points, l)
         Of rank k + 1, k + 2, ...; up to rank m unless that is far.
     top : ndarray, shape (points,)
+        Mean of ranks 1 to k.
     """
     above = int(k - 1 if k - 1 <= WINDOW + NORMAL_FROM else WINDOW)
     below = int(min(max(WINDOW, 2 * WINDOW - above), m - k))
     u = stats.qmc.Sobol(above + below + 3, rng=rng).random(POINTS)
     u = np.clip(u, 1e-15, 1 - 1e-15)
-    waits = special.gammaincinv([k, m - k + 1], u[:, :2])  # of a Poisson process, until rank k and after it
+    # Uniform order statistics are the arrivals of a Poisson process: the k-th, and the time left after it.
+    waits = special.gammaincinv([k, m - k + 1], u[:, :2])
     tail, rest = np.hsplit(waits / waits.sum(axis=1, keepdims=True), 2)  # probability above rank k, and below
     shrink_up = np.cumsum(np.log(u[:, 3 : 3 + above]) / (k - 1 - np.arange(above)), axis=1)
     shrink_down = np.cumsum(np.log(u[:, 3 + above :]) / (m - k - np.arange(below)), axis=1)
@@ -120,7 +122,7 @@ def _signal_thresholds(upper, lower, top, k):
 
 def _crossing(rise, corners, values, sign):
     """Where Q has risen by ``rise`` on the other side, whose corners are at ``values``."""
-    # one search for all rows, each lifted above the one before
+    # All rows are searched at once: each is lifted above the one before.
     row = np.arange(len(rise))[:, None]
     lift = (1.0 + max(rise.max(initial=0), corners.max(initial=0))) * row
     passed = np.searchsorted((corners + lift).ravel(), (rise + lift).ravel()).reshape(rise.shape)
