@@ -147,7 +147,7 @@ def predict_repair(log_n: float, ratio: float, *, share: float | None, gamma: fl
     best = -sigma_c * special.ndtri_exp(np.minimum(LOG_E - log_n, -1e-9))
     weights = np.exp(LOG_E_WEIGHTS)
 
-    # A key is deficient if its signal is below best + gamma. The share of such keys, moments of their weights.
+    # A key is deficient if its signal is below best + gamma. Their share, and moments of their weights.
     shortfall = (best + gamma - 1) / sigma_s
     deficient = math.exp(special.logsumexp(LOG_E_WEIGHTS + special.log_ndtr(shortfall)))
     first, second = _weight_moments(shortfall, gamma, sigma_s)
