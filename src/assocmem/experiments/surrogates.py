@@ -93,7 +93,7 @@ def meets_cone(A):
 
     Newton's method on the cross-entropy, until a w on the way is a solution or the weights at its minimum,
     all positive, cancel; both in double precision. Where it stalls, a linear program decides.
-    This is the method of `assocmem.deciding.feasibility` in its simplest form, since directions that are no
+    This is the method of `assocmem.deciding.search` in its simplest form, since directions that are no
     products ``u_j v_i'`` have no factors to compute with, and no certificate to verify.
 
     Parameters

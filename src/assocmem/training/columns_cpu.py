@@ -192,7 +192,7 @@ def _tail_of_few(x, guess, doubt, width, k, beta, E, T, near, places):
     ``x`` as it was, if the threshold is not where it was thought to be.
     """
     high = guess + width
-    above, count, beyond = _part(x, guess - width, high, near, places)
+    above, count, beyond = _pick_between(x, guess - width, high, near, places)
     inner = k - above
     if not 0 < inner < count:
         return False, guess, beyond
@@ -209,7 +209,7 @@ def _tail_of_few(x, guess, doubt, width, k, beta, E, T, near, places):
 
 
 @_compiled()
-def _part(x, low, high, near, places):
+def _pick_between(x, low, high, near, places):
     """Copy the scores between two levels; count those above and those between, sum what exceeds the upper."""
     above, count, beyond = 0, 0, 0.0
     for j in range(len(x)):

@@ -16,7 +16,7 @@ float64, and so does whatever decides convergence.
 
 Two other loops of Newton's method stay beside this one, since they share neither the step, nor the line
 search, nor the end. Here a trial costs a pass, whose gradient serves the second Wolfe condition and the
-duality gap. `assocmem.deciding.feasibility` minimises without a ridge, where a minimum need not exist: it
+duality gap. `assocmem.deciding.search` minimises without a ridge, where a minimum need not exist: it
 searches the span of a few directions on stored scores, and ends with a certificate. The surrogates of
 `assocmem.experiments.surrogates` have no targets and keys, so no passes, but a stored direction for each
 score.
@@ -168,12 +168,34 @@ class Evaluator:
         return self.passes >= self.max_passes
 
     def enter(self, W: torch.Tensor, stage: Stage) -> Point:
-        """Take the first pass of a stage, in the precision in which stages begin."""
+        """Take the first pass of a stage, in the precision in which stages begin.
+
+        Parameters
+        ----------
+        W : Tensor, shape (d, d)
+        stage : Stage
+
+        Returns
+        -------
+        Point
+        """
         self.precision = self.first_precision
         return self.visit(W, stage)
 
     def visit(self, W: torch.Tensor, stage: Stage, precision: str | None = None) -> Point:
-        """Take a pass at a memory, by default in the precision of the moment."""
+        """Take a pass at a memory.
+
+        Parameters
+        ----------
+        W : Tensor, shape (d, d)
+        stage : Stage
+        precision : str, optional
+            By default the one in which the stage goes on at the moment.
+
+        Returns
+        -------
+        Point
+        """
         precision = precision or self.precision
         done = loss_pass(self.pairs, stage.loss, W, features=True, precision=precision)
         self.passes += 1
@@ -186,7 +208,19 @@ class Evaluator:
         return point
 
     def checked(self, point: Point, stage: Stage) -> Point:
-        """Compare a cheap point with the exact one; return the cheap one if it is good enough."""
+        """Compare a cheap point with the exact one at the same memory.
+
+        Parameters
+        ----------
+        point : Point
+        stage : Stage
+
+        Returns
+        -------
+        Point
+            The cheap one if its gradient is good enough to go on from. Else the exact one, and the rest of the
+            stage stays in float64.
+        """
         exact = self.visit(point.W, stage, EXACT)
         error = float((exact.gradient - point.gradient).norm())
         if not exact.within(self.tol) and error <= TRUSTED_ERROR * float(exact.gradient.norm()):
@@ -195,7 +229,18 @@ class Evaluator:
         return exact
 
     def exactly(self, point: Point, stage: Stage) -> Point:
-        """Return the same memory in float64, in which the rest of the stage stays."""
+        """Go over to float64 for the rest of the stage.
+
+        Parameters
+        ----------
+        point : Point
+        stage : Stage
+
+        Returns
+        -------
+        Point
+            At the same memory, in float64.
+        """
         self.precision = EXACT
         return point if point.precision == EXACT else self.visit(point.W, stage)
 
