@@ -218,8 +218,8 @@ class Evaluator:
         Returns
         -------
         Point
-            The cheap one if its gradient is good enough to go on from. Else the exact one, and the rest of the
-            stage stays in float64.
+            The cheap one if its gradient is good enough to go on from; else the exact one, and the rest of
+            the stage stays in float64.
         """
         exact = self.visit(point.W, stage, EXACT)
         error = float((exact.gradient - point.gradient).norm())
