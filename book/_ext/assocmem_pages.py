@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from assocmem.book import claims, ledger, markdown, run_record, section_pages
-from assocmem.book.sections import load_section
+from assocmem.book import claims, ledger, markdown, notes, run_record, section_pages
+from assocmem.book.sections import ENTRIES, load_section
 
 SECTIONS = "book/sections/"
-MODULES = (claims, ledger, markdown, run_record, section_pages)
+MODULES = (claims, ledger, markdown, notes, run_record, section_pages)
+"""What the head, the end and the anchors of a section are made by: the page is read anew when one changes."""
 
 
 def add_around_section(app, docname, source) -> None:
@@ -20,14 +21,14 @@ def add_around_section(app, docname, source) -> None:
     name = docname.removeprefix(SECTIONS)
     notebook = root / f"{docname}.ipynb"
     section = load_section(name, root)
-    notes = section_pages.read_notes([name], root)[name]
+    own_notes = notes.read_notes([name], root)[name]
     record = run_record.read_record(notebook)
-    files = [section.path, root / section_pages.NOTES, claims.STATEMENTS]
+    files = [section.path, root / ENTRIES, claims.STATEMENTS]
     files += [Path(module.__file__) for module in MODULES]
     files += [run_record.record_path(notebook)] if record else []
     for path in files:
         app.env.note_dependency(path)
-    source[0] = json.dumps(section_pages.page(json.loads(source[0]), section, notes, record))
+    source[0] = json.dumps(section_pages.page(json.loads(source[0]), section, own_notes, record))
 
 
 def add_filter(app, pagename, templatename, context, doctree) -> None:

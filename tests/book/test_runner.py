@@ -157,6 +157,17 @@ def test_the_key_depends_on_text_parameters_code_data_lock_file_and_nothing_else
     assert len(set(keys)) == len(keys)
 
 
+def test_what_is_said_about_a_section_executes_nothing_again(project, capsys):
+    assert main(["run", "tiny", "--profile", "smoke", "--out", "here"]) == 0
+    entries = project / "notebooks" / "sections.yml"
+    entries.write_text("tiny: {smoke: {n: 2}, see: much, know: nothing, try: {n: 5}, checks: {}}")
+    assert main(["run", "tiny", "--profile", "smoke", "--out", "here"]) == 0
+    assert "up to date" in capsys.readouterr().out
+    entries.write_text("tiny: {smoke: {n: 4}}")
+    assert main(["run", "tiny", "--profile", "smoke", "--out", "here"]) == 0
+    assert "up to date" not in capsys.readouterr().out
+
+
 def test_pictures_are_left_alone_where_paths_are_hidden():
     output = {"image/png": "iVBOR/app/w0K", "text/plain": "/app/data"}
     assert runner._replaced(output, {"/app": "<project>"}) == {

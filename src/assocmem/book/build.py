@@ -15,8 +15,8 @@ import yaml
 from assocmem.book.claims import read_checks, surprises
 from assocmem.book.explorer import write_script
 from assocmem.book.ledger import ledger, ledger_line, ledger_page, miscounts
+from assocmem.book.notes import read_notes
 from assocmem.book.run_record import read_record
-from assocmem.book.section_pages import read_notes
 from assocmem.book.sections import load_section
 from assocmem.book.status_page import status_page
 from assocmem.book.tables_page import tables_page

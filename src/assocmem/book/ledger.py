@@ -6,18 +6,6 @@ from dataclasses import asdict, fields
 from assocmem.book.claims import Check, badge, bound_in_short, in_short, statements
 from assocmem.book.markdown import list_table
 
-SECTIONS = {
-    "correlation_memory": "The correlation matrix memory",
-    "sparse_repair": "Adaptive sparse repair",
-    "top1_threshold": "The sharp top-1 threshold",
-    "dual_certificate": "The dual certificate",
-    "finite_size_scaling": "Finite-size scaling",
-    "tail_average_margin": "The tail-average margin",
-    "scalar_theory": "The scalar theory",
-    "leave_one_out": "The coupled leave-one-out method",
-    "ridgeless_limit": "The ridgeless limit",
-}
-"""Sections of the finished book in their order, with a title for those still to come."""
 _WORST_FIRST = ("does not hold", "not yet", "holds with limits", "holds")
 _VERBS = {
     "holds": ("holds", "hold"),
@@ -171,11 +159,18 @@ def ledger_page(entries, titles):
         MyST Markdown.
     """
     parts = [_HEAD.format(line=ledger_line(entries)), _overview(entries, titles)]
-    for name, planned in SECTIONS.items():
-        title = f"{{doc}}`{titles[name]} <sections/{name}>`" if name in titles else f"{planned} (to come)"
-        parts.append(f"## {title}\n")
-        parts += [_entry(e) for e in entries if e["section"] == name]
+    places = dict.fromkeys([*titles, *(e["section"] for e in entries)])
+    for name in places:
+        own = [_entry(e) for e in entries if e["section"] == name]
+        if own:
+            title = f"{{doc}}`{titles[name]} <sections/{name}>`" if name in titles else _to_come(name)
+            parts += [f"## {title}\n", *own]
     return "\n".join(parts)
+
+
+def _to_come(name):
+    """What stands for the title of a section that the book does not have yet."""
+    return f"{name.replace('_', ' ').capitalize()} (to come)"
 
 
 _HEAD = """\
@@ -194,6 +189,7 @@ def _overview(entries, titles):
     """All entries in one table, with the worst check of each."""
     rows = [("Statement", "What it is about", "Verdict", "Measured", "Predicted", "Checked in")]
     for entry in entries:
+        place = titles.get(entry["section"], _to_come(entry["section"]))
         worst = next((c for c in entry["checks"] if c["verdict"] == entry["verdict"]), None)
         rows.append(
             (
@@ -202,7 +198,7 @@ def _overview(entries, titles):
                 badge(entry["verdict"]),
                 in_short(worst["measured"]) if worst else "",
                 bound_in_short(worst["relation"], worst["predicted"]) if worst else "",
-                f"[{titles[worst['section']]}](#{worst['anchor']})" if worst else SECTIONS[entry["section"]],
+                f"[{titles[worst['section']]}](#{worst['anchor']})" if worst else place,
             )
         )
     on_paper = r"\Y{.13}\Y{.24}\Y{.13}\Y{.17}\Y{.17}\Y{.16}"  # a long table does not find its widths itself
