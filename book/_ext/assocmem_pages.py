@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from assocmem.book import claims, ledger, markdown, notes, run_record, section_pages
-from assocmem.book.sections import ENTRIES, load_section
+from docutils import nodes
+from sphinx.application import Sphinx
 
-SECTIONS = "book/sections/"
+from assocmem.book import claims, ledger, markdown, notes, run_record, section_pages
+from assocmem.book.sections import ENTRIES, PAGES, load_section
+
 MODULES = (claims, ledger, markdown, notes, run_record, section_pages)
 """What the head, the end and the anchors of a section are made by: the page is read anew when one changes."""
 
 
-def add_around_section(app, docname, source) -> None:
+def add_around_section(app: Sphinx, docname: str, source: list[str]) -> None:
     """Give a section that is read its head, its end and its anchors; the file itself stays as it is."""
-    if not docname.startswith(SECTIONS):
+    if not docname.startswith(PAGES):
         return
     root = Path(app.srcdir)
-    name = docname.removeprefix(SECTIONS)
+    name = docname.removeprefix(PAGES)
     notebook = root / f"{docname}.ipynb"
     section = load_section(name, root)
     own_notes = notes.read_notes([name], root)[name]
@@ -31,13 +33,15 @@ def add_around_section(app, docname, source) -> None:
     source[0] = json.dumps(section_pages.page(json.loads(source[0]), section, own_notes, record))
 
 
-def add_filter(app, pagename, templatename, context, doctree) -> None:
+def add_filter(
+    app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None
+) -> None:
     """Load the script of the ledger's filter on that page alone."""
     if pagename == "book/ledger":
         app.add_js_file("ledger.js")
 
 
-def setup(app) -> dict:
+def setup(app: Sphinx) -> dict:
     """Register the extension with Sphinx."""
     app.connect("source-read", add_around_section)
     app.connect("html-page-context", add_filter)

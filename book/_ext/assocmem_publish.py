@@ -20,10 +20,12 @@ from html import escape
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from assocmem_book import ADDRESS, SECTIONS, read_macros
+from assocmem_book import ADDRESS, read_macros
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
+
+from assocmem.book.sections import PAGES
 
 CARD = "card.png"
 """The picture of a preview, among the static files; ``make overview`` draws it."""
@@ -158,7 +160,7 @@ def spell_out_macros(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     macros = read_macros()
-    for path in Path(app.outdir, "_sources", SECTIONS).glob("*.ipynb"):
+    for path in Path(app.outdir, "_sources", PAGES).glob("*.ipynb"):
         notebook = json.loads(path.read_text(encoding="utf-8"))
         for cell in notebook["cells"]:
             if cell["cell_type"] == "markdown":

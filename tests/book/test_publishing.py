@@ -231,8 +231,9 @@ def build(tmp_path_factory):
         settings |= {"html_title": "Book", "html_theme": "sphinx_book_theme"}
         named = [word for name, value in settings.items() for word in ("-D", f"{name}={value}")]
         command = [sys.executable, "-m", "sphinx", "-qnCW", *named, str(source), str(built)]
-        paths = {"PYTHONPATH": str(ROOT / "book" / "_ext"), "ASSOCMEM_REPOSITORY_URL": address}
-        done = subprocess.run(command, env=os.environ | paths, capture_output=True, text=True)
+        folders = os.pathsep.join(str(ROOT / name) for name in ("book/_ext", "src"))
+        variables = {"PYTHONPATH": folders, "ASSOCMEM_REPOSITORY_URL": address}
+        done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return built
 

@@ -10,8 +10,8 @@ from assocmem.__main__ import main
 from assocmem.book.claims import MIME, check, statements
 from assocmem.book.markdown import plain
 from assocmem.book.notes import read_notes
-from assocmem.book.run_record import read_record, record_path
-from assocmem.book.section_pages import end, head, page, run_in_words
+from assocmem.book.run_record import read_record, record_path, run_in_words
+from assocmem.book.section_pages import end, head, page
 from assocmem.book.sections import load_section, section_names
 from assocmem.checks import UsageError
 from assocmem.sweeps.project import project_root

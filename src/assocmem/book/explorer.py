@@ -21,12 +21,15 @@ from assocmem.sweeps.project import project_root
 from assocmem.sweeps.stored_table import read_table
 from assocmem.theory.kinematics import pooled_moments
 
-DIGITS = 15.0  # decimal digits of the largest number of pairs, and some more to interpolate
+DIGITS = 15.0
+"""Decimal digits of the largest number of pairs on the pages, 10^12, and some more to interpolate."""
 MEMORIES = {SPLIT: "sparse repair, best reserve", CLIPPED: "equal signals, worst competitors clipped once"}
+"""What the pages call the explicit memories of the stored table."""
 STORED = ("explorer", "finite_size_scaling", "ridgeless_limit", "sparse_repair")
+"""Folders of the stored tables that are read here."""
 
 
-def write_script(path):
+def write_script(path: Path) -> None:
     """Write the tables as a script that puts them where the pages look, unless it is there and up to date.
 
     Parameters
@@ -54,7 +57,7 @@ def _key():
     return digest.hexdigest()[:16]
 
 
-def tables():
+def tables() -> dict[str, object]:
     """All tables of the explorer pages, as plain data.
 
     Returns

@@ -1,21 +1,24 @@
 """The ledger: one entry for each statement of the paper, as data for machines and as a page."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 
 from assocmem.book.claims import Check, badge, bound_in_short, in_short, statements
-from assocmem.book.markdown import list_table
+from assocmem.book.markdown import list_table, section_link
 
 _WORST_FIRST = ("does not hold", "not yet", "holds with limits", "holds")
+"""The verdict of a statement is the first of these that one of its checks has."""
 _VERBS = {
     "holds": ("holds", "hold"),
     "holds with limits": ("holds with limits", "hold with limits"),
     "does not hold": ("does not", "do not"),
     "not yet": ("is not decided yet", "are not decided yet"),
 }
+"""What one statement does, and what several do, in the order in which a sentence lists them."""
 
 
-def anchors(section, checks):
+def anchors(section: str, checks: Sequence[Check]) -> list[str]:
     """A name for the place of each check of a section, unique in the book.
 
     It is ``check-ID`` for the first check of a statement, ``check-ID-2`` for the second, and has the name of
@@ -24,7 +27,7 @@ def anchors(section, checks):
     Parameters
     ----------
     section : str
-    checks : list of Check
+    checks : sequence of Check
         In the order of the section.
 
     Returns
@@ -41,15 +44,19 @@ def anchors(section, checks):
     return names
 
 
-def miscounts(checks, promised):
+def miscounts(checks: Mapping[str, Sequence[Check]], promised: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Lines for the statements that are checked more or less often than the sections should.
 
     Parameters
     ----------
-    checks : dict
+    checks : mapping
         Lists of `Check` by section, for the sections that are in the book.
-    promised : dict
+    promised : mapping
         Numbers of checks by statement, by section.
+
+    Returns
+    -------
+    list of str
     """
     lines = []
     for section, own in checks.items():
@@ -73,12 +80,12 @@ def _times(count):
     return f"{count} check" if count == 1 else f"{count or 'no'} checks"
 
 
-def ledger(checks):
+def ledger(checks: Mapping[str, Sequence[Check]]) -> list[dict]:
     """One entry for each statement of the paper, as plain data for ``claims.json``.
 
     Parameters
     ----------
-    checks : dict
+    checks : mapping
         Lists of `Check` by section. A statement with several takes the worst verdict and the numbers that go
         with it.
 
@@ -115,12 +122,12 @@ def ledger(checks):
 # --- in words -------------------------------------------------------------------------------------
 
 
-def ledger_line(entries):
+def ledger_line(entries: Sequence[dict]) -> str:
     """How many statements hold, in one sentence that leads to them.
 
     Parameters
     ----------
-    entries : list of dict
+    entries : sequence of dict
         From `ledger`.
 
     Returns
@@ -138,20 +145,20 @@ def ledger_line(entries):
     return f"Of {len(entries)} statements and figures of the paper, {listed}.\n"
 
 
-def slug(verdict):
+def slug(verdict: str) -> str:
     """A verdict as it stands in an address."""
     return verdict.replace(" ", "-")
 
 
-def ledger_page(entries, titles):
+def ledger_page(entries: Sequence[dict], titles: Mapping[str, str]) -> str:
     """The ledger as a page of the book.
 
     Parameters
     ----------
-    entries : list of dict
+    entries : sequence of dict
         From `ledger`.
-    titles : dict
-        Titles of the sections that the book has by now, by name.
+    titles : mapping
+        Titles of the sections that the book has, by name and in its order.
 
     Returns
     -------
@@ -163,7 +170,7 @@ def ledger_page(entries, titles):
     for name in places:
         own = [_entry(e) for e in entries if e["section"] == name]
         if own:
-            title = f"{{doc}}`{titles[name]} <sections/{name}>`" if name in titles else _to_come(name)
+            title = section_link(name, titles) if name in titles else _to_come(name)
             parts += [f"## {title}\n", *own]
     return "\n".join(parts)
 

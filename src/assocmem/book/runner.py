@@ -22,6 +22,7 @@ from pathlib import Path
 import nbformat
 
 from assocmem.book.run_record import write_record
+from assocmem.book.sections import Section
 from assocmem.checks import UsageError
 from assocmem.machine import environment, memory_shortage, write_whole
 from assocmem.progress import TERMINAL, terminal_path
@@ -29,11 +30,14 @@ from assocmem.sweeps.fingerprints import reachable_modules, syntax_tree
 from assocmem.sweeps.project import project_root
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+"""The kernel of every section, which ipykernel installs under this name."""
 KERNEL_ENVIRONMENT = {
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "PYTHONHASHSEED": "0",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
 }
+"""Figures go into the notebook, sets have the same order in every run, and the debugger does not complain
+about modules that are frozen into Python."""
 
 
 class SectionFailed(RuntimeError):
@@ -59,7 +63,9 @@ class Run:
     fresh: bool
 
 
-def run_section(section, values, target, *, force=False):
+def run_section(
+    section: Section, values: dict[str, object], target: str | Path, *, force: bool = False
+) -> Run:
     """Execute a section into ``target``.
 
     Parameters
@@ -109,12 +115,23 @@ def run_section(section, values, target, *, force=False):
 # --- what a result depends on ---------------------------------------------------------------------
 
 
-def run_key(section, values):
-    """Hash of all that a run depends on, as 64 hexadecimal digits.
+def run_key(section: Section, values: dict[str, object]) -> str:
+    """Hash of all that a run depends on.
 
     The text of the notebook, the parameters, the modules of this package that the notebook reaches by
     imports, the tables under ``data/SECTION/`` and those it reads from other sections, the lock file, and the
     version of Python.
+
+    Parameters
+    ----------
+    section : Section
+    values : dict
+        As for `run_section`.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
     """
     root = project_root()
     code = [source for header, source in section.cells if "[markdown]" not in header]

@@ -12,8 +12,8 @@ from assocmem.book.claims import check_in
 from assocmem.book.ledger import anchors
 from assocmem.book.markdown import list_table, plain
 from assocmem.book.notes import Notes
+from assocmem.book.run_record import run_in_words
 from assocmem.book.sections import Section
-from assocmem.progress import duration
 from assocmem.sweeps.parameters import Choice
 
 TITLE = re.compile(r"^# .+$", re.MULTILINE)
@@ -80,32 +80,6 @@ def head(section: Section, notes: Notes, record: dict | None) -> str:
         lines += [f":::{{dropdown}} Its {count}, with defaults and ranges"]
         lines += [list_table(rows, "section-parameters"), ":::", ""]
     return "\n".join([*lines, "::::", ""])
-
-
-def run_in_words(record: dict) -> str:
-    """How long a run took, and on what."""
-    python, numpy, torch = (
-        _minor(version)
-        for version in (record["python"], record["versions"]["numpy"], record["versions"]["torch"])
-    )
-    where = f"{time_in_words(record)} in {machine_in_words(record)}"
-    return f"{where}, with Python {python}, NumPy {numpy} and torch {torch}."
-
-
-def time_in_words(record: dict) -> str:
-    """How long a run took, to the second."""
-    return duration(max(1, round(record["seconds"])))
-
-
-def machine_in_words(record: dict) -> str:
-    """What a run had: threads, machine and, where there was one, GPU."""
-    threads = "one thread" if record["threads"] == 1 else f"{record['threads']} threads"
-    device = "" if record["device"] == "cpu" else f", {record['device']}"
-    return f"{threads} ({record['machine']}{device})"
-
-
-def _minor(version):
-    return ".".join(version.split(".")[:2])
 
 
 def _parameter_row(parameter):

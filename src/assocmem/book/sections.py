@@ -26,6 +26,8 @@ SETTING = re.compile(r"^(\w+) = .*?#\s*(.+);\s*([^;]+?)\s*$")
 """A line of the parameters cell: the name, the meaning and the range are captured."""
 ENTRIES = "notebooks/sections.yml"
 """What is said about each section besides its notebook, in the order of the book."""
+PAGES = "book/sections/"
+"""The folder of the executed sections, with which the names of their pages begin."""
 DEFAULT = "default"
 """The profile of the values in the parameters cell; the others stand in the entry of a section."""
 PROFILES = ("smoke", DEFAULT, "paper")
