@@ -92,7 +92,13 @@ def macros_for_latex(macros: dict[str, tuple[str, int]]) -> str:
 
 
 def set_up_formulas(app: Sphinx, config: Config) -> None:
-    """Point Sphinx at the local MathJax and give both outputs the macros."""
+    """Point Sphinx at the local MathJax and give both outputs the macros.
+
+    Parameters
+    ----------
+    app, config
+        As Sphinx gives them with ``config-inited``.
+    """
     macros = read_macros()
     config.mathjax_path = MATHJAX
     # The menu would fetch further parts of MathJax, which are not here.
@@ -240,7 +246,13 @@ def launch_buttons(host: str, owner: str, name: str, pagename: str) -> list[dict
 def add_header_buttons(
     app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None
 ) -> None:
-    """Add this book's buttons to those of the theme."""
+    """Add this book's buttons to those of the theme.
+
+    Parameters
+    ----------
+    app, pagename, templatename, context, doctree
+        As Sphinx gives them with ``html-page-context``.
+    """
     buttons = context.get("header_buttons")
     if buttons is None or doctree is None:  # not this theme, or a page such as the search
         return
@@ -263,12 +275,24 @@ def add_header_buttons(
 
 
 def drop_missing_extra_paths(app: Sphinx, config: Config) -> None:
-    """Let the book build before anything has been put into ``html_extra_path``."""
+    """Let the book build before anything has been put into ``html_extra_path``.
+
+    Parameters
+    ----------
+    app, config
+        As Sphinx gives them with ``config-inited``.
+    """
     config.html_extra_path = [path for path in config.html_extra_path if Path(app.confdir, path).exists()]
 
 
 def digest_copied_files(app: Sphinx, config: Config) -> None:
-    """Note what the copied files contain: Sphinx copies nothing while no page and no setting has changed."""
+    """Note what the copied files contain: Sphinx copies nothing while no page and no setting has changed.
+
+    Parameters
+    ----------
+    app, config
+        As Sphinx gives them with ``config-inited``.
+    """
     digest = hashlib.sha256()
     for folder in (*config.html_static_path, *config.html_extra_path):
         for path in sorted(Path(app.confdir, folder).rglob("*")):
@@ -278,7 +302,13 @@ def digest_copied_files(app: Sphinx, config: Config) -> None:
 
 
 def drop_font_preloads(app: Sphinx, exception: Exception | None) -> None:
-    """Take the preloading of icon fonts out of the finished pages."""
+    """Take the preloading of icon fonts out of the finished pages.
+
+    Parameters
+    ----------
+    app, exception
+        As Sphinx gives them with ``build-finished``.
+    """
     if exception or app.builder.format != "html":
         return
     for page in Path(app.outdir).rglob("*.html"):
@@ -292,6 +322,11 @@ def add_install_cell(app: Sphinx, exception: Exception | None) -> None:
     """Let the notebooks that readers download begin with how to get the package, where that is known.
 
     A hosted service starts them on a machine that has never seen this project.
+
+    Parameters
+    ----------
+    app, exception
+        As Sphinx gives them with ``build-finished``.
     """
     address = app.config.repository_address
     if exception or not address or app.builder.format != "html":

@@ -16,7 +16,13 @@ MODULES = (claims, ledger, markdown, notes, run_record, section_pages)
 
 
 def add_around_section(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Give a section that is read its head, its end and its anchors; the file itself stays as it is."""
+    """Give a section that is read its head, its end and its anchors; the file itself stays as it is.
+
+    Parameters
+    ----------
+    app, docname, source
+        As Sphinx gives them with ``source-read``.
+    """
     if not docname.startswith(PAGES):
         return
     root = Path(app.srcdir)
@@ -36,7 +42,13 @@ def add_around_section(app: Sphinx, docname: str, source: list[str]) -> None:
 def add_filter(
     app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None
 ) -> None:
-    """Load the script of the ledger's filter on that page alone."""
+    """Load the script of the ledger's filter on that page alone.
+
+    Parameters
+    ----------
+    app, pagename, templatename, context, doctree
+        As Sphinx gives them with ``html-page-context``.
+    """
     if pagename == "book/ledger":
         app.add_js_file("ledger.js")
 

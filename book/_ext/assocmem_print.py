@@ -144,7 +144,13 @@ def title_page(title: str) -> str:
 
 
 def set_up_print(app: Sphinx, config: Config) -> None:
-    """Settle how the LaTeX builder writes the book."""
+    """Settle how the LaTeX builder writes the book.
+
+    Parameters
+    ----------
+    app, config
+        As Sphinx gives them with ``config-inited``.
+    """
     config.latex_engine = "xelatex"
     config.latex_toplevel_sectioning = "chapter"
     config.latex_use_xindy = False

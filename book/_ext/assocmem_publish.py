@@ -156,7 +156,13 @@ def expand(text: str, macros: dict[str, tuple[str, int]]) -> str:
 
 
 def spell_out_macros(app: Sphinx, exception: Exception | None) -> None:
-    """Expand the macros in the notebooks that readers download."""
+    """Expand the macros in the notebooks that readers download.
+
+    Parameters
+    ----------
+    app, exception
+        As Sphinx gives them with ``build-finished``.
+    """
     if exception or app.builder.format != "html":
         return
     macros = read_macros()
@@ -172,13 +178,25 @@ def spell_out_macros(app: Sphinx, exception: Exception | None) -> None:
 
 
 def settle_site(app: Sphinx, config: Config) -> None:
-    """Derive the site's address from the repository's, unless the configuration names one."""
+    """Derive the site's address from the repository's, unless the configuration names one.
+
+    Parameters
+    ----------
+    app, config
+        As Sphinx gives them with ``config-inited``.
+    """
     site = config.html_baseurl or site_of(config.repository_address)
     config.html_baseurl = site and site.rstrip("/") + "/"
 
 
 def pass_site_on(app: Sphinx, config: Config) -> None:
-    """Tell those who make the previews and the page for lost readers what they have to know."""
+    """Tell those who make the previews and the page for lost readers what they have to know.
+
+    Parameters
+    ----------
+    app, config
+        As Sphinx gives them with ``config-inited``.
+    """
     site = config.html_baseurl
     width, height = CARD_SIZE
     config.ogp_site_url = site
@@ -223,7 +241,13 @@ def not_found(prefix: str, front: str) -> dict[str, str]:
 def describe_page(
     app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None
 ) -> None:
-    """Describe a page that has a text, and say the same to those who make its preview, if it has one."""
+    """Describe a page that has a text, and say the same to those who make its preview, if it has one.
+
+    Parameters
+    ----------
+    app, pagename, templatename, context, doctree
+        As Sphinx gives them with ``html-page-context``.
+    """
     if doctree is None or app.builder.format != "html":
         return
     about = escape(description(first_paragraph(doctree)))
@@ -237,7 +261,13 @@ def describe_page(
 def write_front_door(
     app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None
 ) -> None:
-    """Write the page at the root, which says of itself what the front page does."""
+    """Write the page at the root, which says of itself what the front page does.
+
+    Parameters
+    ----------
+    app, pagename, templatename, context, doctree
+        As Sphinx gives them with ``html-page-context``.
+    """
     if app.builder.format == "html" and pagename == app.config.root_doc != "index":
         site, front = app.config.html_baseurl, app.builder.get_target_uri(pagename)
         title = plain(app.env.titles[pagename].astext())
@@ -246,7 +276,13 @@ def write_front_door(
 
 
 def write_files(app: Sphinx, exception: Exception | None) -> None:
-    """Write what search engines read, or remove what would be wrong without an address."""
+    """Write what search engines read, or remove what would be wrong without an address.
+
+    Parameters
+    ----------
+    app, exception
+        As Sphinx gives them with ``build-finished``.
+    """
     if exception or app.builder.format != "html":
         return
     out, site = Path(app.outdir), app.config.html_baseurl

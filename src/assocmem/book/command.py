@@ -4,8 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from assocmem.book.markdown import aligned
 from assocmem.book.sections import DEFAULT, PROFILES, load_profile, load_section, resolve, section_names
+from assocmem.book.terminal_table import aligned
 from assocmem.sweeps.parameters import read_settings
 
 

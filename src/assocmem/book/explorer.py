@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from assocmem.book.plotting import proportion_interval
+from assocmem.book.tables_read import folders_read
 from assocmem.experiments.scales import CLIPPED, SPLIT, half_ratio, stored_digits
 from assocmem.experiments.transitions import tally, transition
 from assocmem.machine import write_whole
@@ -25,8 +26,6 @@ DIGITS = 15.0
 """Decimal digits of the largest number of pairs on the pages, 10^12, and some more to interpolate."""
 MEMORIES = {SPLIT: "sparse repair, best reserve", CLIPPED: "equal signals, worst competitors clipped once"}
 """What the pages call the explicit memories of the stored table."""
-STORED = ("explorer", "finite_size_scaling", "ridgeless_limit", "sparse_repair")
-"""Folders of the stored tables that are read here."""
 
 
 def write_script(path: Path) -> None:
@@ -51,8 +50,10 @@ def write_script(path: Path) -> None:
 
 def _key():
     """Digits that change when the tables may."""
-    digest = hashlib.sha256(fingerprint(Path(__file__).read_text(encoding="utf-8")).encode())
-    for path in sorted(p for name in STORED for p in (project_root() / "data" / name).glob("*.csv")):
+    text = Path(__file__).read_text(encoding="utf-8")
+    digest = hashlib.sha256(fingerprint(text).encode())
+    folders = [project_root() / "data" / name for name in folders_read(text)]
+    for path in sorted(path for folder in folders for path in folder.glob("*.csv")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

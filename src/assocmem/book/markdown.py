@@ -1,7 +1,7 @@
-"""Pieces of text: MyST Markdown for the pages that the build writes, and columns for a terminal."""
+"""Pieces of MyST Markdown for the pages that the build writes."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 
 def list_table(rows: Sequence[Sequence[object]], name: str) -> str:
@@ -50,21 +50,3 @@ def section_link(name: str, titles: Mapping[str, str]) -> str:
 def plain(text: str) -> str:
     """Text in which no character means anything to Markdown."""
     return re.sub(r"([\\`*_\[\]<$])", r"\\\1", text)
-
-
-def aligned(rows: Sequence[Sequence[str]], justify: Callable[[str, int], str] = str.ljust) -> list[str]:
-    """Lines in which the cells of a column stand below each other, for a terminal.
-
-    Parameters
-    ----------
-    rows : sequence of sequences of str
-        All of the same length.
-    justify : function
-        ``str.ljust`` or ``str.rjust``.
-
-    Returns
-    -------
-    list of str
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(map(justify, row, widths)) for row in rows]

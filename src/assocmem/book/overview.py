@@ -82,15 +82,15 @@ def card() -> Figure:
 def _top1(ax):
     n = np.logspace(2, 12, 41)
     log_n = np.log(n)
-    some = 2 - 3 * np.log(log_n) / log_n
+    conjectured = 2 - 3 * np.log(log_n) / log_n
     outer = np.array([exact_half_success_ratio(round(m)) for m in n])
-    ax.fill_between(n, 0, some, color=LIMIT, alpha=0.15, lw=0)
-    ax.fill_between(n, some, outer, color=ANY_MEMORY, alpha=0.13, lw=0)
+    ax.fill_between(n, 0, conjectured, color=LIMIT, alpha=0.15, lw=0)
+    ax.fill_between(n, conjectured, outer, color=ANY_MEMORY, alpha=0.13, lw=0)
     ax.fill_between(n, outer, 15, color=OUTER_PRODUCTS, alpha=0.13, lw=0)
     ax.axhline(8, color=OUTER_PRODUCTS, lw=1.2)
     ax.axhline(2, color=ANY_MEMORY, lw=1.2)
     ax.plot(n, outer, color=OUTER_PRODUCTS, ls="--", lw=1.4)
-    ax.plot(n, some, color=ANY_MEMORY, ls="--", lw=1.4)
+    ax.plot(n, conjectured, color=ANY_MEMORY, ls="--", lw=1.4)
     middle = math.sqrt(n[0] * n[-1])
     ax.text(middle, 10.5, "outer products retrieve all pairs", ha="center")
     ax.text(middle, 4.4, "some memory retrieves all pairs", ha="center")

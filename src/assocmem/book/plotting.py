@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 
-from assocmem.book.markdown import aligned
+from assocmem.book.terminal_table import aligned
 from assocmem.checks import require
 
 BLUE = "#015a9e"

@@ -5,7 +5,6 @@ no temporary paths, no random ids. A target that already holds the result of the
 How long it took, and where, is in the record beside it.
 """
 
-import ast
 import contextlib
 import hashlib
 import json
@@ -23,10 +22,11 @@ import nbformat
 
 from assocmem.book.run_record import write_record
 from assocmem.book.sections import Section
+from assocmem.book.tables_read import folders_read
 from assocmem.checks import UsageError
 from assocmem.machine import environment, memory_shortage, write_whole
 from assocmem.progress import TERMINAL, terminal_path
-from assocmem.sweeps.fingerprints import reachable_modules, syntax_tree
+from assocmem.sweeps.fingerprints import reachable_modules
 from assocmem.sweeps.project import project_root
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -136,7 +136,7 @@ def run_key(section: Section, values: dict[str, object]) -> str:
     root = project_root()
     code = [source for header, source in section.cells if "[markdown]" not in header]
     files = {path.name: path for path in [*reachable_modules(*code), root / "constraints.txt"]}
-    for name in sorted({section.name, *_sections_read(*code)}):
+    for name in sorted({section.name} | folders_read(*code)):
         tables = sorted((root / "data" / name).rglob("*"))
         files |= {
             str(path.relative_to(root)): path for path in tables if path.suffix in (".csv", ".json", ".yml")
@@ -148,16 +148,6 @@ def run_key(section: Section, values: dict[str, object]) -> str:
         if path.is_file():
             digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
-
-
-def _sections_read(*texts):
-    """Sections whose tables are read by ``read_table("SECTION", ...)``, however it is called."""
-    for text in texts:
-        for node in ast.walk(syntax_tree(text)):
-            if not isinstance(node, ast.Call) or "read_table" not in ast.unparse(node.func):
-                continue
-            named = [*node.args[:1], *(key.value for key in node.keywords if key.arg == "section")]
-            yield from (first.value for first in named if isinstance(first, ast.Constant))
 
 
 def _stored_key(target):
