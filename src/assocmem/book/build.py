@@ -169,12 +169,12 @@ def execute_sections(
     return failures, {name: times[name] for name in names}
 
 
-def write_ledger(names: Iterable[str], root: Path) -> list[str]:
+def write_ledger(names: Sequence[str], root: Path) -> list[str]:
     """Write the ledger page, its summary and ``claims.json`` from the executed sections.
 
     Parameters
     ----------
-    names : iterable of str
+    names : sequence of str
         Of the sections.
     root : Path
         Of the project.
@@ -203,7 +203,7 @@ def _titles(names, root):
     return {name: load_section(name, root).title for name in names}
 
 
-def write_tables_page(names: Iterable[str], root: Path) -> None:
+def write_tables_page(names: Sequence[str], root: Path) -> None:
     """Write the page that lists the stored tables.
 
     Parameters
@@ -214,7 +214,7 @@ def write_tables_page(names: Iterable[str], root: Path) -> None:
     _write_if_changed(root / "book" / "tables.md", tables_page(root, _titles(names, root)))
 
 
-def write_status_page(names: Iterable[str], root: Path) -> None:
+def write_status_page(names: Sequence[str], root: Path) -> None:
     """Write the page on what the book was made with.
 
     Parameters
