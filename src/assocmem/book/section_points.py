@@ -61,10 +61,11 @@ class SectionPoint:
 
     @property
     def code(self) -> str:
-        """Hash of all that the section depends on besides its parameters."""
+        """Hash of all that the section depends on besides its parameters, with the values of its profiles."""
         from assocmem.book.runner import run_key
 
-        return run_key(self.section, {})[:16]
+        section = self.section
+        return run_key(section, {name: load_profile(name, section) for name in PROFILES})[:16]
 
     def convert(self, settings: Mapping[str, object]) -> dict[str, object]:
         """The profile, and the parameters that are given or differ from it."""
