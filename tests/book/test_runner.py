@@ -15,6 +15,7 @@ import pytest
 from assocmem.__main__ import main
 from assocmem.book import runner
 from assocmem.book.claims import read_checks, surprises
+from assocmem.book.section_points import section_point
 from assocmem.book.sections import load_section, resolve, section_names
 
 
@@ -155,6 +156,27 @@ def test_the_key_depends_on_text_parameters_code_data_lock_file_and_nothing_else
     monkeypatch.setattr(runner.platform, "python_version", lambda: "3.99.0")
     keys.append(runner.run_key(load_section("tiny"), values))
     assert len(set(keys)) == len(keys)
+
+
+def test_what_is_said_about_a_section_executes_nothing_again(project, capsys):
+    assert main(["run", "tiny", "--profile", "smoke", "--out", "here"]) == 0
+    entries = project / "notebooks" / "sections.yml"
+    entries.write_text("tiny: {smoke: {n: 2}, see: much, know: nothing, try: {n: 5}, checks: {}}")
+    assert main(["run", "tiny", "--profile", "smoke", "--out", "here"]) == 0
+    assert "up to date" in capsys.readouterr().out
+    entries.write_text("tiny: {smoke: {n: 4}}")
+    assert main(["run", "tiny", "--profile", "smoke", "--out", "here"]) == 0
+    assert "up to date" not in capsys.readouterr().out
+
+
+def test_as_a_point_of_a_sweep_a_section_depends_on_its_profiles_and_not_on_what_is_said(project):
+    entries = project / "notebooks" / "sections.yml"
+    point = section_point("section:tiny")
+    before = point.code
+    entries.write_text("tiny: {smoke: {n: 2}, see: much}")
+    assert point.code == before
+    entries.write_text("tiny: {smoke: {n: 4}, see: much}")
+    assert point.code != before
 
 
 def test_pictures_are_left_alone_where_paths_are_hidden():
