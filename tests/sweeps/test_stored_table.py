@@ -194,7 +194,7 @@ def assert_of_this_code(path):
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_stored_table_holds_for_the_code_that_is_here(path):
-    """A reader looks at the recipe alone, so that a book can be built between a change and its confirmation."""
+    """A reader looks at the recipe alone, so that one can go on between a change and its confirmation."""
     assert_of_this_code(path)
 
 

@@ -62,7 +62,7 @@ def run(sweep, engine=in_process, *, store=None, most=math.inf, retry=False, sha
     took = duration(time.monotonic() - started)
     say(f"{sweep.path.stem}: {supply.count} points in {took}; {_words(sweep, after)}")
     for result in list(after.failures.values())[:MOST_TOLD]:
-        say(_failed(result))
+        say(failure_line(result))
     if len(after.failures) > MOST_TOLD:
         say(f"and {len(after.failures) - MOST_TOLD} more failed")
     if after.failures:
@@ -130,8 +130,8 @@ class _Supply:
     def _task(self, point):
         file = None
         if self.keeps:
-            file = _state(self.store.path, point.key, self.code)
-            earlier = _state(self.sweep.store, point.key, self.code)
+            file = state_file(self.store.path, point.key, self.code)
+            earlier = state_file(self.sweep.store, point.key, self.code)
             if earlier.exists() and not file.exists():
                 shutil.copyfile(earlier, file)
         return Task(self.sweep.function.name, self.code, point.key, point.parameters, file and str(file))
@@ -141,7 +141,7 @@ class _Supply:
         self.count += 1
         self.failed += result.row is None
         if self.keeps:
-            _state(self.store.path, result.key, result.code).unlink(missing_ok=True)
+            state_file(self.store.path, result.key, result.code).unlink(missing_ok=True)
 
     def _each(self):
         """Seconds that a point has taken so far."""
@@ -157,7 +157,7 @@ class _Supply:
         return text + (f", {len(self.others)} in other hands" if self.others else "")
 
 
-def _state(store, key, code):
+def state_file(store, key, code):
     """The file in which a long point keeps its state, beside the store."""
     return Path(f"{store}.state-{key}-{code}")
 
@@ -209,7 +209,7 @@ def _words(sweep, there):
     return ", ".join(parts)
 
 
-def _failed(result):
+def failure_line(result):
     """What failed, and why, in one line."""
     return f"failed: {_short(result.parameters)}: {result.failure.splitlines()[0]}"
 

@@ -12,6 +12,7 @@ import os
 import secrets
 import time
 import traceback
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -58,6 +59,13 @@ class Task:
     key: str
     parameters: dict
     checkpoint: str | None = None
+
+
+Supply = Callable[[], Task | str | None]
+"""Hands out tasks: the next one, `WAIT` where there is none just now, or None where there is none left."""
+
+Engine = Callable[[Supply], Iterator[Result | None]]
+"""Computes the tasks of a supply: it yields what came of each, and None while nothing comes."""
 
 
 def compute(task):
