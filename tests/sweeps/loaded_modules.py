@@ -26,7 +26,7 @@ CALLS: dict[str, list[dict]] = {
     "tail_boundary": [{"d": 6, "r": 0.5, "seed": 0} | HERE],
     "removal": [{"setting": 0, "d": 6, "seed": 0}],
     "dimension": [{"n": 30, "construction": place, "seed": 0} for place in (0, 2, 3, 6, 10)],
-    "repair_prediction": [{"digits": 10, "kind": kind} for kind in (0, 1)],
+    "repair_prediction": [{"digits": 30, "kind": kind} for kind in (0, 1)],
     "pooled": [{"n": 20, "k": 1}, {"n": 20, "k": 4}, {"n": 20, "k": 19}],
     "outer_product_failure": [{"n": 20, "ratio": 2.0}],
 }
