@@ -25,7 +25,7 @@ from assocmem.book.run_record import write_record
 from assocmem.checks import UsageError
 from assocmem.machine import environment, memory_shortage, write_whole
 from assocmem.progress import TERMINAL, terminal_path
-from assocmem.sweeps.fingerprints import reachable_modules, syntax_tree
+from assocmem.sweeps.fingerprints import fingerprint, syntax_tree
 from assocmem.sweeps.project import project_root
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -112,24 +112,26 @@ def run_section(section, values, target, *, force=False):
 def run_key(section, values):
     """Hash of all that a run depends on, as 64 hexadecimal digits.
 
-    The text of the notebook, the parameters, the modules of this package that the notebook reaches by
-    imports, the tables under ``data/SECTION/`` and those it reads from other sections, the lock file, and the
-    version of Python.
+    The text of the notebook, the parameters, what the notebook reaches of this package by imports, the tables
+    under ``data/SECTION/`` and those it reads from other sections, the lock file, and the version of Python.
+    Of the package its fingerprint counts, so that a comment in a module, or a module that moves, is no reason
+    to run a section again.
     """
     root = project_root()
     code = [source for header, source in section.cells if "[markdown]" not in header]
-    files = {path.name: path for path in [*reachable_modules(*code), root / "constraints.txt"]}
+    files = [root / "constraints.txt"]
     for name in sorted({section.name, *_sections_read(*code)}):
         tables = sorted((root / "data" / name).rglob("*"))
-        files |= {
-            str(path.relative_to(root)): path for path in tables if path.suffix in (".csv", ".json", ".yml")
-        }
+        files += [path for path in tables if path.suffix in (".csv", ".json", ".yml")]
+    package = [
+        fingerprint(cell) for cell in code if syntax_tree(cell).body
+    ]  # the rest is refused when it runs
     digest = hashlib.sha256()
-    for part in (section.text, json.dumps(values, sort_keys=True), platform.python_version()):
+    for part in (section.text, json.dumps(values, sort_keys=True), platform.python_version(), *package):
         digest.update(part.encode() + b"\0")
-    for name, path in files.items():
+    for path in files:
         if path.is_file():
-            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
