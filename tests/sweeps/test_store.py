@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 
@@ -94,6 +95,39 @@ def test_a_child_does_not_hold_the_claims_of_its_parent(path):
         assert store.claim(["k"], "v1") == ({"k"}, set())
 
 
+def test_a_child_that_ends_does_not_give_up_the_claims_of_its_parent(path):
+    code = f"""
+        import gc, os, sys
+        from assocmem.sweeps.store import Store
+        store = Store({str(path)!r}, "f")
+        store.claim(["k"], "v1")
+        child = os.fork()
+        if child == 0:
+            del store
+            gc.collect()
+            sys.exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        print("ready", flush=True)
+        sys.stdin.read()
+    """
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], **pipes) as parent:
+        assert parent.stdout.readline() == b"ready\n"
+        with Store(path, "f") as store:
+            assert store.in_hand() == 1
+            assert store.claim(["k"], "v1") == (set(), {"k"})
+        parent.communicate()
+    assert parent.returncode == 0
+
+
+def test_looking_for_an_owner_does_not_wait(path):
+    with Store(path, "f") as one, Store(path, "f") as two:
+        one.claim(["k"], "v1")
+        started = time.monotonic()
+        assert [two.in_hand() for _ in range(100)] == [1] * 100
+        assert time.monotonic() - started < 5
+
+
 def test_a_file_system_without_hard_links_will_do(path, monkeypatch):
     def refuse(source, target):
         raise PermissionError(1, "Operation not permitted")
@@ -132,8 +166,7 @@ def contents(path):
 
 def whole_store(path):
     with Store(path, "f") as store:
-        for i in range(300):
-            store.finish(result(f"key {i}"))
+        store.absorb(result(f"key {i}") for i in range(300))
     return path.read_bytes()
 
 

@@ -7,7 +7,6 @@ it drops when the owner ends, however it ends.
 """
 
 import contextlib
-import fcntl
 import glob
 import json
 import os
@@ -17,6 +16,8 @@ import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from assocmem.checks import UsageError
 
@@ -227,9 +228,8 @@ class Store:
             with self._write() as write:
                 write("delete from claims where owner = ?", (self.owner,))
         finally:
+            self._lock.release()
             self._lock_path(self.owner).unlink(missing_ok=True)
-            _HELD.discard(self._lock)
-            self._lock.close()
             self.owner = self._lock = None
 
     @contextlib.contextmanager
@@ -249,29 +249,22 @@ class Store:
             raise
 
     def _own(self):
-        """Become an owner: hold a lock that ends with the process. Locks of dead owners are tidied away."""
+        """Become an owner: hold a lock that ends with the process."""
         if self.owner is not None:
             return
         owner = f"{os.getpid()}-{secrets.token_hex(4)}"
         with self._write():  # so that nobody tidies away a lock between its making and its taking
             for path in self.path.parent.glob(f"{glob.escape(self.path.name)}.owner-*"):
-                if not _alive(path):
-                    path.unlink(missing_ok=True)
+                _alive(path)  # which tidies away the locks of the dead
             try:
-                self._lock = open(self._lock_path(owner), "x")  # noqa: SIM115 - held until release
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._lock = _lock(self._lock_path(owner))
+                self._lock.acquire()
             except OSError as error:
                 raise StoreError(f"{self.path}: cannot be locked ({error.strerror})") from None
         self.owner = owner
-        _HELD.add(self._lock)
 
     def _lock_path(self, owner):
         return self.path.with_name(f"{self.path.name}.owner-{owner}")
-
-
-_HELD = set()
-"""Locks of this process. Its children give them up, so that they end with it and not with them."""
-os.register_at_fork(after_in_child=lambda: [lock.close() for lock in _HELD])
 
 
 def _insert(write, result):
@@ -284,15 +277,28 @@ def _insert(write, result):
     write("insert or replace into results values (?, ?, ?, ?, ?, ?, ?, ?)", (*values, origin, finished))
 
 
+def _lock(path):
+    """A lock that the operating system drops when its process ends, and that a forked child does not share.
+
+    It is refused, rather than imitated by the mere presence of a file, where the file system has no locks.
+    """
+    return FileLock(path, timeout=0, thread_local=False, fallback_to_soft=False)
+
+
 def _alive(path):
-    """Whether somebody holds the lock."""
-    try:
-        with open(path, "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
+    """Whether the owner of a lock is running; the lock of one that is not is tidied away.
+
+    For a moment this holds the lock of a dead owner, so that another who looks at that moment takes it for a
+    live one, and will find out when it looks again.
+    """
+    if not path.exists():
         return False
+    try:
+        with _lock(path):
+            pass
+        path.unlink(missing_ok=True)  # Windows does not let go of a file that is in use
+    except (Timeout, PermissionError):  # also a lock of another user, of which nothing can be known
+        return True
     return False
 
 
