@@ -149,6 +149,29 @@ def test_a_circle_of_imports_is_refused(package):
     assert len(reachable_modules(TOP)) == 3, "which modules there are can be told all the same"
 
 
+@pytest.mark.parametrize(
+    ("text", "reached"),
+    [
+        ("import assocmem as am\n\nam.f(1)\n", ["deep.py", "middle.py", "other.py", "top.py"]),
+        ("from assocmem import f\n\nf(1)\n", ["deep.py", "middle.py", "top.py"]),
+    ],
+)
+def test_the_face_of_the_package_stands_for_what_it_names(package, tmp_path, text, reached):
+    package("room.other", "y = 1\n")
+    stub = "from .room.other import y as y\nfrom .room.top import f as f\n\n__version__: str\n"
+    (tmp_path / "__init__.pyi").write_text(stub)
+    before = fingerprint(text)
+    assert [path.name for path in reachable_modules(text)] == reached
+    package("cellar.deep", "def h(x):\n    return 3 * x\n")
+    assert fingerprint(text) != before
+
+
+def test_the_face_of_the_package_reaches_what_is_defined_below_it():
+    names = {path.name for path in reachable_modules("import assocmem as am")}
+    assert {"fit.py", "feasibility.py", "certificates.py", "scalar.py", "passes.py"} <= names
+    assert not names & {"norm_peak.py", "runner.py", "store.py"}
+
+
 # --- the package itself ---
 
 
