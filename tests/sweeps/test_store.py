@@ -44,11 +44,11 @@ def test_a_point_is_claimed_once_until_its_owner_lets_go(path):
         assert one.claim(["k"], "v1") == ({"k"}, set()), "our own claim is no obstacle"
         assert two.claim(["k", "m"], "v1") == ({"m"}, {"k"})
         assert two.claim(["k"], "v2") == ({"k"}, set()), "another version of the code is another point"
-        assert two.in_hand() == 4
+        assert two.being_computed() == 4
         one.release()
         assert two.claim(["k", "l"], "v1") == ({"k", "l"}, set())
         two.finish(result("k"))
-        assert one.claim(["k", "l"], "v1") == (set(), {"l"}), "one has a result, the other is in hand"
+        assert one.claim(["k", "l"], "v1") == (set(), {"l"}), "one has a result, the other is claimed"
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
@@ -63,7 +63,7 @@ def test_the_claims_of_the_dead_are_free(path):
     dead = subprocess.run([sys.executable, "-c", textwrap.dedent(code)])
     assert dead.returncode == -9
     with Store(path, "f") as store:
-        assert store.in_hand() == 0
+        assert store.being_computed() == 0
         assert store.claim(["k"], "v1")[0]
         assert len(list(path.parent.glob("*.owner-*"))) == 1, "the lock of the dead is tidied away"
 
@@ -114,7 +114,7 @@ def test_a_child_that_ends_does_not_give_up_the_claims_of_its_parent(path):
     with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], **pipes) as parent:
         assert parent.stdout.readline() == b"ready\n"
         with Store(path, "f") as store:
-            assert store.in_hand() == 1
+            assert store.being_computed() == 1
             assert store.claim(["k"], "v1") == (set(), {"k"})
         parent.communicate()
     assert parent.returncode == 0
@@ -124,7 +124,7 @@ def test_looking_for_an_owner_does_not_wait(path):
     with Store(path, "f") as one, Store(path, "f") as two:
         one.claim(["k"], "v1")
         started = time.monotonic()
-        assert [two.in_hand() for _ in range(100)] == [1] * 100
+        assert [two.being_computed() for _ in range(100)] == [1] * 100
         assert time.monotonic() - started < 5
 
 

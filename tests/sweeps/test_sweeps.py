@@ -252,7 +252,7 @@ def test_two_processes_share_the_work(folder):
     for process in both:
         process.stdout.close()
         process.stderr.close()
-    assert [code for code, _, _ in outcomes] == [0, 0], "each waits for what the other has in hand"
+    assert [code for code, _, _ in outcomes] == [0, 0], "each waits for what the other has claimed"
     assert [errors for _, _, errors in outcomes] == ["", ""]
     assert calls(folder) == Counter(map(str, range(40)))
     assert all(" points in " in output and "40 done" in output for _, output, _ in outcomes)
@@ -260,7 +260,7 @@ def test_two_processes_share_the_work(folder):
     assert not list(folder.glob("*.owner-*"))
 
 
-def test_a_process_that_is_killed_loses_the_point_in_hand_only(folder):
+def test_a_process_that_is_killed_loses_the_point_it_was_at_only(folder):
     file = squares(folder, 30, "slow")
     for kills in (1, 2, 3):
         before = sum(calls(folder).values())
