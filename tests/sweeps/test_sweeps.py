@@ -20,8 +20,8 @@ from assocmem.__main__ import main
 from assocmem.checks import UsageError
 from assocmem.experiments.points import REGISTERED
 from assocmem.sweeps import workers
-from assocmem.sweeps.compare import spread
-from assocmem.sweeps.export import difference, export, known
+from assocmem.sweeps.compare import difference, spread
+from assocmem.sweeps.export import export, known
 from assocmem.sweeps.picture import grid
 from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.store import Result, Store

@@ -1,5 +1,6 @@
 """The command ``python -m assocmem sweep``."""
 
+import argparse
 import contextlib
 import math
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 from assocmem.checks import UsageError
 
 
-def add_parsers(commands):
+def add_parsers(commands: argparse._SubParsersAction) -> None:
     """Add the command and its verbs to the subparsers of the command line."""
     sweep = commands.add_parser("sweep", help="many points, from a sweep file: run, status, export, merge")
     verbs = sweep.add_subparsers(required=True, metavar="VERB")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assocmem.checks import UsageError
 from assocmem.progress import duration
-from assocmem.sweeps.export import difference, known, table_results
+from assocmem.sweeps.export import known, table_results
 from assocmem.sweeps.run import failure_line, into, state_file
 from assocmem.sweeps.store import Result, Store
 from assocmem.sweeps.sweep_file import Sweep
@@ -20,6 +20,13 @@ from assocmem.sweeps.workers import Engine, EngineLost, Task, in_process
 AGREE = 1e-3
 """Relative difference up to which a number that is computed again counts as the same: the loosest duality gap
 to which a point function solves (`tail_memory`), within which another version may end somewhere else."""
+
+EFFORT = "passes", "steps", "fits", "gap", "margin"
+"""Columns about the way to a result and not the result, which may differ from one version of the code to the
+next."""
+
+SMALLEST = 1e-12
+"""Differences of smaller numbers are relative to this: what the tables hold is rounded, or of order one."""
 
 
 def merge(sweep: Sweep, *sources: str | PathLike[str]) -> "Merged":
@@ -274,6 +281,31 @@ def _judge(older: OlderRows, say: Callable[[str], object]) -> bool:
         with Store(older.sweep.store, older.sweep.function.name) as store:
             store.confirm(older.old, older.new, evidence)
     return good
+
+
+def difference(old: dict, new: dict) -> float:
+    """Largest relative difference between the numbers of two rows, of which `EFFORT` is left out.
+
+    Parameters
+    ----------
+    old, new : dict
+        Numbers, words and None by column.
+
+    Returns
+    -------
+    float
+        Infinite where columns or words disagree.
+    """
+    names = (old.keys() | new.keys()) - set(EFFORT)
+    return max((_apart(old.get(name), new.get(name)) for name in names), default=0.0)
+
+
+def _apart(a, b):
+    if a == b:
+        return 0.0
+    if not (isinstance(a, int | float) and isinstance(b, int | float) and math.isfinite(a - b)):
+        return math.inf
+    return abs(a - b) / max(abs(a), abs(b), SMALLEST)
 
 
 def _place(sweep: Sweep) -> str:

@@ -40,7 +40,7 @@ CLOSE_SECONDS = 5
 """How long to wait for a cluster to say goodbye, when all results are stored already. Chosen by trial."""
 
 LOOK_SECONDS = 1.0
-"""Time between two looks at the cluster, or at a supply that has nothing just now, while nothing comes back."""
+"""Time between two looks at the cluster, or at a supply that has nothing just now. Chosen by trial."""
 
 DEATHS = 1
 """Deaths of a worker that its points survive; at the next one Dask gives them up. Since another point of the
