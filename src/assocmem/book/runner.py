@@ -26,7 +26,7 @@ from assocmem.book.tables_read import folders_read
 from assocmem.checks import UsageError
 from assocmem.machine import environment, memory_shortage, write_whole
 from assocmem.progress import TERMINAL, terminal_path
-from assocmem.sweeps.fingerprints import reachable_modules
+from assocmem.sweeps.fingerprints import fingerprint, syntax_tree
 from assocmem.sweeps.project import project_root
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -118,9 +118,10 @@ def run_section(
 def run_key(section: Section, values: dict[str, object]) -> str:
     """Hash of all that a run depends on.
 
-    The text of the notebook, the parameters, the modules of this package that the notebook reaches by
-    imports, the tables under ``data/SECTION/`` and those it reads from other sections, the lock file, and the
-    version of Python.
+    The text of the notebook, the parameters, what the notebook reaches of this package by imports, the tables
+    under ``data/SECTION/`` and those it reads from other sections, the lock file, and the version of Python.
+    Of the package its fingerprint counts, so that a comment in a module, or a module that moves, is no reason
+    to run a section again.
 
     Parameters
     ----------
@@ -135,18 +136,18 @@ def run_key(section: Section, values: dict[str, object]) -> str:
     """
     root = project_root()
     code = [source for header, source in section.cells if "[markdown]" not in header]
-    files = {path.name: path for path in [*reachable_modules(*code), root / "constraints.txt"]}
+    files = [root / "constraints.txt"]
     for name in sorted({section.name} | folders_read(*code)):
         tables = sorted((root / "data" / name).rglob("*"))
-        files |= {
-            str(path.relative_to(root)): path for path in tables if path.suffix in (".csv", ".json", ".yml")
-        }
+        files += [path for path in tables if path.suffix in (".csv", ".json", ".yml")]
+    # A cell that is no Python has no syntax tree; it is refused when it runs.
+    package = [fingerprint(cell) for cell in code if syntax_tree(cell).body]
     digest = hashlib.sha256()
-    for part in (section.text, json.dumps(values, sort_keys=True), platform.python_version()):
+    for part in (section.text, json.dumps(values, sort_keys=True), platform.python_version(), *package):
         digest.update(part.encode() + b"\0")
-    for name, path in files.items():
+    for path in files:
         if path.is_file():
-            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 

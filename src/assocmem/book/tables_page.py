@@ -117,4 +117,6 @@ def _confirmed(record):
     found = record["confirmed"].values()
     rows, most = sum(e["rows"] for e in found), max(e["difference"] for e in found)
     apart = f"differences up to {most:.1e}" if most else "no difference"
-    return f"{rows} rows of older code against the same computed later: {apart}"
+    costs = [evidence["seconds"] for evidence in found if "seconds" in evidence]  # not in older records
+    costliest = f"; the costliest took {duration(max(costs))}" if costs else ""
+    return f"{rows} rows of older code against the same computed later: {apart}{costliest}"
