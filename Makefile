@@ -21,9 +21,11 @@ check: $(READY)           ## look at the built book with a browser
 	@$(BIN)/python -m pytest -m site tests/site
 
 TABLES := $(patsubst %.csv,%.yml,$(wildcard data/*/*.csv))
+ROWS ?= 5
 WORKERS ?= 2
-confirm: $(READY)         ## compute some rows of each stored table again (20 minutes); renew the records if they agree
-	@$(BIN)/python -m assocmem sweep confirm --workers $(WORKERS) $(TABLES) && $(BIN)/python -m assocmem sweep export $(TABLES)
+confirm: $(READY)         ## compute ROWS rows of each stored table again (an hour or more); renew the records of those that agree
+	@$(BIN)/python -m assocmem sweep confirm --rows $(ROWS) --workers $(WORKERS) $(TABLES) && \
+	  $(BIN)/python -m assocmem sweep export $(TABLES)
 
 publish:                  ## put the built book on the branch gh-pages of the remote origin
 	@.ci/publish

@@ -12,6 +12,7 @@ import termios
 import time
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from conftest import ROOT
@@ -20,7 +21,7 @@ from assocmem.__main__ import main
 from assocmem.checks import UsageError
 from assocmem.experiments.points import REGISTERED
 from assocmem.sweeps import workers
-from assocmem.sweeps.compare import difference, spread
+from assocmem.sweeps.compare import OlderRows, _Tasks, difference, spread
 from assocmem.sweeps.export import export, known
 from assocmem.sweeps.picture import grid
 from assocmem.sweeps.point_functions import point_function
@@ -418,6 +419,16 @@ def test_rows_of_all_costs_are_compared(rows, chosen):
 
 def test_rows_whose_cost_is_unknown_count_as_the_cheapest():
     assert [r.seconds for r in spread(results(3.0, None, 2.0, None), 3)] == [None, None, 3.0]
+
+
+def test_rows_whose_cost_is_unknown_are_computed_first_and_counted_apart():
+    some = results(3.0, None, 8.0)
+    supply = _Tasks(
+        [OlderRows(SimpleNamespace(function=SimpleNamespace(name="f")), "old", "new", 3, some, {})]
+    )
+    assert supply.in_words() == "3 rows to compute again, which took 11 s besides 1 that were not timed"
+    assert [supply().key for _ in range(3)] == ["1", "2", "0"]
+    assert supply() is None
 
 
 def test_the_costliest_row_tells_versions_apart_that_agree_on_the_others(own):

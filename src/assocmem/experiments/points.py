@@ -190,7 +190,18 @@ def outer_product_failure(n: AnyCount, ratio: Annotated[float, "d^2 / (n log n);
 
 
 REGISTERED = (
-    *(top1_verdict, tail_verdict, last_retrievable, structure),
-    *(top1_memory, tail_memory, tail_profile, tail_boundary),
-    *(removal, dimension, repair_prediction, pooled, outer_product_failure),
+    top1_verdict,
+    tail_verdict,
+    last_retrievable,
+    structure,
+    top1_memory,
+    tail_memory,
+    tail_profile,
+    tail_boundary,
+    removal,
+    dimension,
+    repair_prediction,
+    pooled,
+    outer_product_failure,
 )
+"""The point functions that a sweep file can name, in the order in which they are listed."""

@@ -13,7 +13,7 @@ from assocmem.checks import UsageError
 
 def add_parsers(commands: argparse._SubParsersAction) -> None:
     """Add the command and its verbs to the subparsers of the command line."""
-    sweep = commands.add_parser("sweep", help="many points, from a sweep file: run, status, export, merge")
+    sweep = commands.add_parser("sweep", help="many points, from a sweep file: run, status, export, ...")
     verbs = sweep.add_subparsers(required=True, metavar="VERB")
 
     run = _verb(verbs, "run", _run, "compute the points that have no result yet")
@@ -70,7 +70,6 @@ def _sweeps(options):
 
 
 def _run(options):
-    from assocmem.sweeps import workers
     from assocmem.sweeps.run import into, run
 
     if not options.most >= 0:
@@ -81,14 +80,7 @@ def _run(options):
     if len(chosen) > 1 or (options.threads and chosen != ["workers"]):
         raise UsageError("one of --workers, --scheduler and --scheduler-file; --threads goes with --workers")
     sweeps, codes, deadline = _sweeps(options), [], time.monotonic() + options.most
-    with contextlib.ExitStack() as stack:
-        engine = workers.in_process
-        if options.workers:
-            client = stack.enter_context(workers.local_cluster(options.workers, options.threads))
-            engine = partial(workers.on_cluster, client)
-        elif chosen:
-            cluster = workers.remote_cluster(options.scheduler, options.scheduler_file)
-            engine = partial(workers.on_cluster, stack.enter_context(cluster))
+    with _engine(options.workers, options.threads, options.scheduler, options.scheduler_file) as engine:
         for sweep in sweeps:
             codes.append(
                 run(
@@ -143,18 +135,28 @@ def _merge(options):
 
 
 def _confirm(options):
-    from assocmem.sweeps import workers
     from assocmem.sweeps.compare import confirm
 
     _require_at_least(1, options, "rows")
     _require_at_least(0, options, "workers")
     sweeps = _sweeps(options)
-    with contextlib.ExitStack() as stack:
-        engine = workers.in_process
-        if options.workers:
-            client = stack.enter_context(workers.local_cluster(options.workers))
-            engine = partial(workers.on_cluster, client)
+    with _engine(options.workers) as engine:
         return 0 if confirm(sweeps, engine, rows=options.rows, say=_say) else 1
+
+
+@contextlib.contextmanager
+def _engine(count, threads=None, address=None, scheduler_file=None):
+    """What computes: processes on this machine, a cluster that is there already, or else this process."""
+    from assocmem.sweeps import workers
+
+    if count:
+        with workers.local_cluster(count, threads) as client:
+            yield partial(workers.on_cluster, client)
+    elif address or scheduler_file:
+        with workers.remote_cluster(address, scheduler_file) as client:
+            yield partial(workers.on_cluster, client)
+    else:
+        yield workers.in_process
 
 
 def _require_at_least(least, options, name):

@@ -163,7 +163,7 @@ def confirm(
     ----------
     sweeps : sequence of Sweep
     engine : callable
-        As for `run`; it has the rows of all sweeps at hand, the costliest first.
+        As for `run`; it has the rows of all sweeps at hand, those of unknown cost and the costliest first.
     rows : int
         How many of each version.
     say : callable
@@ -181,8 +181,8 @@ def confirm(
         if not older:
             say(f"{_place(sweep)}: no rows of another version of the code")
     supply = _Tasks(waiting)
-    if supply.total:
-        say(f"{supply.total} rows to compute again, which took {duration(supply.seconds)}")
+    if supply.costs:
+        say(supply.in_words())
     good = all([_judge(older, say) for older in waiting if not older.tasks])
     waiting = [older for older in waiting if older.tasks]
     try:
@@ -249,20 +249,27 @@ def spread(results: Sequence[Result], rows: int) -> list[Result]:
 
 
 class _Tasks:
-    """Hands out what has to be computed, the costliest first, each point once."""
+    """Hands out what has to be computed, each point once: those of unknown cost, then the costliest first."""
 
     deadline = math.inf
     """An engine may go on until all is computed."""
 
     def __init__(self, waiting: Sequence[OlderRows]):
-        cost = {r.key: r.seconds or 0.0 for older in waiting for r in older.chosen}
+        cost = {r.key: r.seconds or math.inf for older in waiting for r in older.chosen}
         tasks = {(task.key, task.code): task for older in waiting for task in older.tasks}
         order = sorted(tasks.values(), key=lambda task: -cost[task.key])
-        self.total, self.seconds = len(order), sum(cost[task.key] for task in order)
+        self.costs = [cost[task.key] for task in order]
         self._left = iter(order)
 
     def __call__(self) -> Task | None:
         return next(self._left, None)
+
+    def in_words(self) -> str:
+        """How many rows there are to compute, and how long that took before."""
+        timed = [cost for cost in self.costs if cost < math.inf]
+        unknown = len(self.costs) - len(timed)
+        text = f"{len(self.costs)} rows to compute again, which took {duration(sum(timed))}"
+        return text + (f" besides {unknown} that were not timed" if unknown else "")
 
 
 def _judge(older: OlderRows, say: Callable[[str], object]) -> bool:

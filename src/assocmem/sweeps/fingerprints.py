@@ -19,9 +19,13 @@ from pathlib import Path
 import yaml
 
 PACKAGE = Path(__file__).parents[1]
+"""Folder of this package."""
+
 POINTS = PACKAGE / "experiments" / "points.py"
+"""The module of the point functions."""
+
 DIGITS = 16
-"""Hexadecimal digits of a fingerprint."""
+"""Hexadecimal digits of a fingerprint: 64 bits, so that two versions of one piece of code never share one."""
 
 
 def reachable_modules(*texts: str) -> list[Path]:
