@@ -760,10 +760,10 @@ figure
 # The points of a dimension are not independent, since they are one instance to which pairs have been added.
 
 # %%
-rows = np.flatnonzero((sliced["d"] >= 100) & (sliced["seed"] == 0))
-actual = sliced["load"][rows]
-read = np.interp(np.log(sliced["loss"][rows]), np.log(theory.loss), loads)
-n = np.round(actual * sliced["d"][rows] ** 2)
+rows = sliced[(sliced["d"] >= 100) & (sliced["seed"] == 0)]
+actual = rows["load"].to_numpy()
+read = np.interp(np.log(rows["loss"]), np.log(theory.loss), loads)
+n = np.round(actual * rows["d"].to_numpy() ** 2)
 mean, variance = kinematics.pooled_moments(1000, tail_count(0.15, 999))
 check(
     "figure-3",

@@ -431,7 +431,8 @@ stored = read_table("sparse_repair", "dimensions")
 
 def dimensions(n, construction):
     """Stored smallest dimensions of a construction."""
-    return stored["d"][(stored["n"] == n) & (stored["construction"] == construction)]
+    mine = (stored["n"] == n) & (stored["construction"] == construction)
+    return stored.loc[mine, "d"].to_numpy()
 
 
 judged = 1000
@@ -741,13 +742,10 @@ figure
 # The median over instances is compared with the dimension at which half of all instances are retrievable by *any* memory: certified verdicts for 300 and 1000 pairs ({doc}`top1_threshold`), the kinematic value less 0.13 in $d^2/n$, as {doc}`finite_size_scaling` has it at 1000, beyond.
 
 # %%
-verdicts = read_table("finite_size_scaling", "verdicts")
+outcomes = tally(read_table("finite_size_scaling", "verdicts"))
 certified = {}
 for size in (300, 1000):
-    outcome = tally(
-        *(verdicts[name][verdicts["n"] == size] for name in ("n", "d", "feasible"))
-    )
-    certified[size] = transition(size, *outcome[size]).half / math.log(size)
+    certified[size] = transition(size, *outcomes[size]).half / math.log(size)
 for size in (3000, 10_000):
     certified[size] = (statistical_dimension(size) - 0.13) / math.log(size)
 halves = {

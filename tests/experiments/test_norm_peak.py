@@ -1,6 +1,7 @@
 """The norm of trained memories along the load, and the certified last retrievable pair."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from assocmem.deciding.feasibility import decide_top1
@@ -94,38 +95,38 @@ def test_the_conjecture_is_a_line_in_these_coordinates():
 
 
 def rows_of(instances):
-    """Columns d, seed, n, nu from {(d, seed): {n: nu}}."""
+    """One row a fit, from {(d, seed): {n: nu}}."""
     rows = [(d, s, n, nu) for (d, s), norms in instances.items() for n, nu in norms.items()]
-    return np.array(rows, dtype=float).T
+    return pd.DataFrame(rows, columns=["d", "seed", "n", "nu"], dtype=float)
 
 
 def test_peaks_are_found_for_every_instance():
-    columns = rows_of(
+    fits = rows_of(
         {
             (8, 0): {10: 1.0, 11: 5.0, 12: 2.0},
             (8, 1): {10: 7.0, 11: 5.0, 12: 2.0},
             (9, 0): {14: 1.0, 13: 3.0},
         }
     )
-    found = grid_peaks(*columns)
+    found = grid_peaks(fits)
     assert {d: list(n) for d, n in found.items()} == {8: [11, 10], 9: [13]}
     unfinished = {(8, 0): {10: 1.0, 12: 5.0}, (9, 0): {10: 1.0, 12: 5.0, 14: 2.0}, (9, 1): {10: 1.0, 12: 5.0}}
-    assert {d: list(n) for d, n in grid_peaks(*rows_of(unfinished)).items()} == {9: [12]}
+    assert {d: list(n) for d, n in grid_peaks(rows_of(unfinished)).items()} == {9: [12]}
 
 
 def test_steps_are_counted_from_the_last_retrievable_load():
-    columns = rows_of({(8, 0): {10: 1.0, 12: 5.0, 14: 2.0}, (8, 1): {10: 7.0, 12: 5.0, 14: 2.0}})
-    found = steps_past_last(*columns, {(8, 0): 13, (8, 1): 14})
-    assert list(found[8]) == [0, -2]
-    assert list(steps_past_last(*columns, {(8, 0): 11})[8]) == [1]
+    fits = rows_of({(8, 0): {10: 1.0, 12: 5.0, 14: 2.0}, (8, 1): {10: 7.0, 12: 5.0, 14: 2.0}})
+    last = lambda *rows: pd.DataFrame(rows, columns=["d", "seed", "n"], dtype=float)  # noqa: E731
+    assert steps_past_last(fits, last((8, 0, 13), (8, 1, 14)))[8].tolist() == [0, -2]
+    assert steps_past_last(fits, last((8, 0, 11)))[8].tolist() == [1]
     with pytest.raises(ValueError, match="last = 'd = 9, seed = 0': must be of instances that were trained"):
-        steps_past_last(*columns, {(9, 0): 12})
+        steps_past_last(fits, last((9, 0, 12)))
 
 
 def test_a_thinner_grid_keeps_every_other_load_of_each_instance():
-    d, seed, n, _ = rows_of({(8, 0): dict.fromkeys((12, 10, 11), 1.0), (8, 1): dict.fromkeys((10, 11), 1.0)})
-    assert list(n[thinned(d, seed, n, 2)]) == [12, 10, 10]
-    assert list(n[thinned(d, seed, n, 2, offset=1)]) == [11, 11]
+    fits = rows_of({(8, 0): dict.fromkeys((12, 10, 11), 1.0), (8, 1): dict.fromkeys((10, 11), 1.0)})
+    assert thinned(fits, 2)["n"].tolist() == [12, 10, 10]
+    assert thinned(fits, 2, offset=1)["n"].tolist() == [11, 11]
 
 
 def law(n, slope):

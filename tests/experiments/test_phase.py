@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -109,7 +110,7 @@ def test_boundaries_are_averaged_by_dimension():
         "load": np.array([0.3, 0.34, 0.3, 0.3, 0.6]),
         "predicted": np.array([31, 31, 120, 120, 56.0]),
     }
-    found = by_dimension(table, 0.15)
+    found = by_dimension(pd.DataFrame(table), 0.15)
     np.testing.assert_array_equal(found.d, [10, 20])
     np.testing.assert_allclose(found.load, [0.32, 0.3])
     np.testing.assert_allclose(found.predicted, [0.31, 0.3])
@@ -123,7 +124,7 @@ def test_certified_boundaries_are_those_of_the_counts():
     d = np.repeat([8, 9, 10, 11], 400)
     feasible = rng.random(len(d)) < retrieval_probability(60, d, k)
     table = {"r": np.full(len(d), 0.3), "n": np.full(len(d), 60), "d": d, "feasible": feasible.astype(float)}
-    found = certified_by_dimension(table, 0.3)
+    found = certified_by_dimension(pd.DataFrame(table), 0.3)
     assert abs(found.load[0] - found.predicted[0]) < 4 * found.error[0]
     assert found.error[0] < 0.02 * found.load[0]
     assert found.d[0] ** 2 * found.load[0] == pytest.approx(60)
@@ -132,11 +133,11 @@ def test_certified_boundaries_are_those_of_the_counts():
 def test_the_map_is_that_of_the_largest_complete_dimension():
     rows = [(10, r, load, r + load, 1.0) for r in (0.2, 0.1) for load in (0.3, 0.1, 0.5)]
     rows += [(20, r, 0.1, 0.0, 0.0) for r in (0.1, 0.2)] + [(20, 0.1, 0.3, 0.0, 0.0)]
-    table = dict(zip(("d", "r", "load", "loss", "nu"), np.array(rows).T, strict=True))
+    table = pd.DataFrame(rows, columns=["d", "r", "load", "loss", "nu"])
     found = phase.largest_map(table)
     assert found.d == 10
     np.testing.assert_allclose(found.load, [0.1, 0.3, 0.5])
     np.testing.assert_allclose(found.r, [0.1, 0.2])
     np.testing.assert_allclose(found.loss, [[0.2, 0.4, 0.6], [0.3, 0.5, 0.7]])
     with pytest.raises(ValueError, match="table: must have all loads"):
-        phase.largest_map({name: x[6:] for name, x in table.items()})
+        phase.largest_map(table[6:])

@@ -168,13 +168,13 @@ def line_fit(x, y, slope=None, error=None):
     return Line(float(found), float(mean_y - found * mean_x), slope_error, math.sqrt(squares.mean()))
 
 
-def grid_peaks(d, seed, n, nu):
+def grid_peaks(fits):
     """Number of pairs at which the norm of each instance is largest.
 
     Parameters
     ----------
-    d, seed, n, nu : array, shape (rows,)
-        One row a fit.
+    fits : DataFrame
+        One row a fit, with an index that tells rows apart; columns ``d``, ``seed``, ``n`` and ``nu``.
 
     Returns
     -------
@@ -182,30 +182,27 @@ def grid_peaks(d, seed, n, nu):
         For each dimension, one number of pairs for each seed. Instances whose norm is largest at the last
         load have no peak there, and are left out.
     """
-    found = {}
-    for dimension in np.unique(d):
-        rows = d == dimension
-        mine = [rows & (seed == s) for s in np.unique(seed[rows])]
-        peaks = np.array([n[m][nu[m].argmax()] for m in mine if nu[m].argmax() != n[m].argmax()])
-        if len(peaks):
-            found[int(dimension)] = peaks
-    return found
+    instances = fits.groupby(["d", "seed"])
+    peaks = fits.loc[instances["nu"].idxmax(), ["d", "n"]]
+    inside = peaks["n"].to_numpy() < instances["n"].max().to_numpy()
+    return {int(d): n.to_numpy() for d, n in peaks[inside].groupby("d")["n"]}
 
 
-def steps_past_last(d, seed, n, nu, last):
+def steps_past_last(fits, last):
     """Grid points from the last retrievable load of each instance to the load where its norm is largest.
 
     Parameters
     ----------
-    d, seed, n, nu : array, shape (rows,)
-        One row a fit; the loads of an instance in increasing order.
-    last : dict of (int, int) to int
-        Last retrievable number of pairs by dimension and seed.
+    fits : DataFrame
+        One row a fit, the loads of an instance in increasing order; columns ``d``, ``seed``, ``n`` and
+        ``nu``.
+    last : DataFrame
+        One row an instance: columns ``d``, ``seed``, and ``n``, its last retrievable number of pairs.
 
     Returns
     -------
     dict of int to ndarray
-        For each dimension one number for each of its seeds in ``last``; 0 where the peak is at the largest
+        For each dimension one number for each of its rows in ``last``; 0 where the peak is at the largest
         load of the grid that can still be retrieved.
 
     Raises
@@ -213,31 +210,33 @@ def steps_past_last(d, seed, n, nu, last):
     ValueError
         For an instance of ``last`` without a fit.
     """
-    steps = {dimension: [] for dimension, _ in last}
-    for (dimension, s), end in last.items():
-        rows = (d == dimension) & (seed == s)
-        require(bool(rows.any()), "last", f"d = {dimension}, seed = {s}", "of instances that were trained")
-        steps[dimension].append(nu[rows].argmax() - np.searchsorted(n[rows], end, side="right") + 1)
-    return {dimension: np.array(x) for dimension, x in steps.items()}
+    instances, steps = dict(list(fits.groupby(["d", "seed"]))), {}
+    for d, seed, end in last[["d", "seed", "n"]].itertuples(index=False):
+        require(
+            (d, seed) in instances, "last", f"d = {d:g}, seed = {seed:g}", "of instances that were trained"
+        )
+        grid = instances[d, seed]
+        past = grid["nu"].argmax() - grid["n"].searchsorted(end, side="right") + 1
+        steps.setdefault(int(d), []).append(past)
+    return {d: np.array(past) for d, past in steps.items()}
 
 
-def thinned(d, seed, n, keep, offset=0):
+def thinned(fits, keep, offset=0):
     """Rows that a coarser grid of loads would have: every ``keep``-th of each instance, from ``offset``.
 
     Parameters
     ----------
-    d, seed, n : array, shape (rows,)
+    fits : DataFrame
+        One row a fit; columns ``d``, ``seed`` and ``n``.
     keep, offset : int
+        The offset is less than ``keep``.
 
     Returns
     -------
-    ndarray of bool, shape (rows,)
+    DataFrame
     """
-    chosen = np.zeros(len(d), dtype=bool)
-    for dimension, s in set(zip(d, seed, strict=True)):
-        rows = np.flatnonzero((d == dimension) & (seed == s))
-        chosen[rows[np.argsort(n[rows])][offset::keep]] = True
-    return chosen
+    place = fits.groupby(["d", "seed"])["n"].rank(method="first") - 1
+    return fits[place % keep == offset]
 
 
 def single_slopes(peaks, rng, draws=1000):

@@ -173,7 +173,7 @@ def by_dimension(table, r):
 
     Parameters
     ----------
-    table : dict of str to array
+    table : DataFrame
         Columns ``d``, ``r``, ``load`` and ``predicted`` pairs; one row an instance.
     r : float
         Which tail fraction.
@@ -183,11 +183,12 @@ def by_dimension(table, r):
     ByDimension
         The scatter between instances is taken to fall like 1/d.
     """
-    mine = np.isclose(table["r"], r)
-    d = np.unique(table["d"][mine])
-    groups = [table["load"][mine & (table["d"] == x)] for x in d]
-    predicted = np.array([table["predicted"][mine & (table["d"] == x)][0] for x in d]) / d**2
-    return ByDimension(d, np.array([g.mean() for g in groups]), pooled_errors(d, groups), predicted)
+    instances = table[np.isclose(table["r"], r)].groupby("d")
+    loads = [load.to_numpy() for _, load in instances["load"]]
+    predicted = instances["predicted"].first()
+    d = predicted.index.to_numpy()
+    mean = np.array([load.mean() for load in loads])
+    return ByDimension(d, mean, pooled_errors(d, loads), predicted.to_numpy() / d**2)
 
 
 def certified_by_dimension(table, r):
@@ -195,7 +196,7 @@ def certified_by_dimension(table, r):
 
     Parameters
     ----------
-    table : dict of str to array
+    table : DataFrame
         Columns ``r``, ``n``, ``d`` and ``feasible``; one row an instance.
     r : float
         Which tail fraction.
@@ -206,8 +207,7 @@ def certified_by_dimension(table, r):
         Dimensions are those, not whole, of the half points. Sizes all of whose instances came out alike are
         left out.
     """
-    mine = np.isclose(table["r"], r)
-    counts = tally(*(table[name][mine] for name in ("n", "d", "feasible")))
+    counts = tally(table[np.isclose(table["r"], r)])
     counts = {n: count for n, count in counts.items() if 0 < count[1].sum() < count[2].sum()}
     n, tails = np.array(list(counts)), [tail_count(r, n - 1) for n in counts]
     found = [transition(m, *counts[m], k=k) for m, k in zip(counts, tails, strict=True)]
@@ -241,7 +241,7 @@ def largest_map(table):
 
     Parameters
     ----------
-    table : dict of str to array
+    table : DataFrame
         Columns ``d``, ``r``, ``load``, ``loss`` and ``nu``; one row a fit.
 
     Returns
@@ -254,11 +254,11 @@ def largest_map(table):
         If no dimension has all its rows.
     """
     for d in np.unique(table["d"])[::-1]:
-        rows = np.flatnonzero(table["d"] == d)
-        r, load = (np.unique(table[name][rows]) for name in ("r", "load"))
-        if len(rows) == len(r) * len(load):
-            rows = rows[np.lexsort([table["load"][rows], table["r"][rows]])].reshape(len(r), len(load))
-            return Map(int(d), load, r, table["loss"][rows], table["nu"][rows])
+        fits = table[table["d"] == d]
+        loss, nu = (fits.pivot(index="r", columns="load", values=name) for name in ("loss", "nu"))
+        if len(fits) == loss.size:
+            load, r = loss.columns.to_numpy(), loss.index.to_numpy()
+            return Map(int(d), load, r, loss.to_numpy(), nu.to_numpy())
     raise ValueError("table: must have all loads for every r at some d")
 
 

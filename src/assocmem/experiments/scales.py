@@ -38,9 +38,11 @@ def stored_choice(choices, digits, name):
     ValueError
         For digits that are not stored.
     """
-    rows = np.isclose(choices["digits"], 10 * digits, rtol=0, atol=1e-6) & (choices["kind"] == KINDS[name])
-    require(rows.any(), "digits", digits, "one of " + ", ".join(f"{x:g}" for x in stored_digits(choices)))
-    ratio, share, gamma = (float(choices[column][rows][0]) for column in ("ratio", "share", "gamma"))
+    near = np.isclose(choices["digits"], 10 * digits, rtol=0, atol=1e-6)
+    rows = choices[near & (choices["kind"] == KINDS[name])]
+    known = ", ".join(f"{x:g}" for x in stored_digits(choices))
+    require(len(rows) > 0, "digits", digits, f"one of {known}")
+    ratio, share, gamma = map(float, rows[["ratio", "share", "gamma"]].iloc[0])
     return repair.BestRepair(ratio, None if math.isnan(share) else share, gamma)
 
 

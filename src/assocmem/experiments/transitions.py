@@ -30,26 +30,23 @@ class Transition:
     stretch_error: float
 
 
-def tally(n, d, feasible):
+def tally(outcomes):
     """Outcomes of many instances, counted.
 
     Parameters
     ----------
-    n, d, feasible : array, shape (rows,)
-        ``feasible`` is 1, 0, or nan where nothing was proved.
+    outcomes : DataFrame
+        One row an instance: columns ``n``, ``d``, and ``feasible``, which is 1, 0, or nan where nothing was
+        proved.
 
     Returns
     -------
     dict of int to (ndarray, ndarray, ndarray)
         For each n: dimensions, how many instances were feasible, and how many were decided.
     """
-    counts = {}
-    for size in np.unique(n):
-        dimensions = np.unique(d[n == size]).astype(int)
-        found = [feasible[(n == size) & (d == dimension)] for dimension in dimensions]
-        yes = np.array([int(np.nansum(f)) for f in found])
-        counts[int(size)] = dimensions, yes, np.array([int(np.isfinite(f).sum()) for f in found])
-    return counts
+    counts = outcomes.groupby(["n", "d"])["feasible"].agg(["sum", "count"]).reset_index()
+    columns = ["d", "sum", "count"]
+    return {int(n): tuple(mine[columns].to_numpy(int).T) for n, mine in counts.groupby("n")}
 
 
 def transition(n, d, successes, trials, k=1):
