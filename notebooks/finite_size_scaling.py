@@ -57,6 +57,7 @@ from assocmem.book.plotting import (
 )
 from assocmem.deciding.feasibility import decide_top1
 from assocmem.experiments import norm_peak
+from assocmem.experiments.statistics import line_through
 from assocmem.experiments.surrogates import (
     STRUCTURES,
     pooled_with_norms,
@@ -81,7 +82,7 @@ plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
 from assocmem.deciding.feasibility import decision_bytes
-from assocmem.experiments.norm_peak import predicted_pairs
+from assocmem.experiments.norm_peak import critical_pairs
 from assocmem.theory.kinematics import critical_dimension
 from assocmem.training.fit import fit_bytes
 
@@ -94,7 +95,7 @@ memory = [
     (
         "peak_dimensions",
         max(peak_dimensions),
-        lambda d: fit_bytes(round(1.5 * predicted_pairs(d)), d),
+        lambda d: fit_bytes(round(1.5 * critical_pairs(d)), d),
     ),
 ]
 
@@ -331,7 +332,7 @@ def sweep(d):
     """Rows d, seed, n, norm scale, of instances trained here."""
     seeds = [derived_seed(seed, 1, d, t) for t in range(peak_instances)]
     return [
-        (d, t, n, norm_peak.train(n, d, seed=s, device=device).nu)
+        (d, t, n, norm_peak.train_cross_entropy(n, d, seed=s, device=device).nu)
         for t, s in enumerate(seeds)
         for n in norm_peak.load_grid(d, step=grid_step)
     ]
@@ -393,7 +394,7 @@ coarse = [
 ]
 small = {d: n for d, n in peaks.items() if d <= 16}
 large = {d: n for d, n in peaks.items() if d >= 16}
-exact_line = norm_peak.line_fit(
+exact_line = line_through(
     x,
     [statistical_dimension(n) - 2 * math.log(n) for n in np.exp(np.exp(x))],
 )

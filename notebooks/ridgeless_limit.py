@@ -496,7 +496,7 @@ check(
 
 # %%
 pair = [
-    phase.train(
+    phase.train_tail_average(
         high_load,
         r,
         slice_d,
@@ -567,9 +567,9 @@ live = [
     (
         at,
         x,
-        phase.train(at, x, grid_d, seed=derived_seed(seed, 0), tol=0.01, device=device)[
-            1
-        ],
+        phase.train_tail_average(
+            at, x, grid_d, seed=derived_seed(seed, 0), tol=0.01, device=device
+        )[1],
     )
     for x in grid_rs
     for at in progress(grid_loads, f"phase diagram, r = {x:g}")
@@ -718,7 +718,7 @@ sliced = read_table("ridgeless_limit", "slice", "slice_paper")
 load = 0.2 if load < 0.24 else 0.28
 along = {"beta": 30.0, "ridge": 1e-7}
 sliced_fits = [
-    phase.train(
+    phase.train_tail_average(
         at, 0.15, slice_d, seed=derived_seed(seed, 1), tol=1e-4, device=device, **along
     )[1]
     for at in progress(slice_loads, "slice")

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from assocmem.checks import require, require_integer
+from assocmem.experiments.bisection import last_that_holds
 from assocmem.memories.clipped import clipped_memory
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.memories.sparse_repair import repair_in_place, sparse_repair
@@ -21,8 +22,16 @@ from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
 from assocmem.training.fit import fit
 from assocmem.training.losses import CrossEntropy
 
-WIDEST = 120.0  # d^2 / (n log n) of the longer vectors
-SPLIT, SPLIT_GAMMA = 0.12, 0.08  # near the best reserve and margin for n from 300 to 10,000
+WIDEST = 120.0
+"""``d^2 / (n log n)`` of the longer vectors; more than any construction here has needed."""
+HOPELESS = 0.8
+"""``d^2 / (n log n)`` at which no memory is taken to retrieve all pairs, so that no search goes lower."""
+GROWTH = 1.3
+"""Factor by which the dimension grows while a construction fails; by trial."""
+SPLIT = 0.12
+"""Share of the coordinates that is reserved: near the best one for n from 300 to 10,000."""
+SPLIT_GAMMA = 0.08
+"""Margin of the repair with that reserve: likewise."""
 
 
 @dataclass(frozen=True)
@@ -159,30 +168,30 @@ def smallest_dimension(construction, n, *, seed):
     ArithmeticError
         If it does not succeed in the longest dimension.
     """
-    at = nested_pairs(n, seed)
+    at, longest, smallest = nested_pairs(n, seed), dimension_at_ratio(n, WIDEST), None
 
-    def attempt(d):
+    def fails(d):
+        nonlocal smallest
         pairs = at(d)
         built = construction.build(pairs)
-        return built if float(retrieval_margins(pairs, built.W).min()) > 0 else None
+        retrieved = float(retrieval_margins(pairs, built.W).min()) > 0
+        smallest = built if retrieved else smallest  # a success comes at a smaller d than those before it
+        return not retrieved
 
-    low, longest = dimension_at_ratio(n, 0.8), dimension_at_ratio(n, WIDEST)
-    high = min(longest, dimension_at_ratio(n, construction.highest))
-    while (built := attempt(high)) is None:
-        if high == longest:
-            raise ArithmeticError(f"{construction.name}: fails in dimension {high}, n = {n}, seed = {seed}")
-        low, high = high, min(longest, math.ceil(1.3 * high))
-    while high - low > 1:
-        middle = (low + high) // 2
-        if (found := attempt(middle)) is None:
-            low = middle
-        else:
-            high, built = middle, found
-    return high, built
+    failing, d = last_that_holds(
+        fails,
+        min(longest, dimension_at_ratio(n, construction.highest)),
+        lambda d, strides: math.ceil(GROWTH * d) - d,
+        known=dimension_at_ratio(n, HOPELESS),
+        ceiling=longest,
+    )
+    if failing == longest:
+        raise ArithmeticError(f"{construction.name}: fails in dimension {longest}, n = {n}, seed = {seed}")
+    return d, smallest
 
 
-def half_ratio(n, dimensions):
-    """Ratio ``d^2 / (n log n)`` at which half of the instances are retrieved.
+def median_ratio(n, dimensions):
+    """Ratio ``d^2 / (n log n)`` of the median of smallest dimensions: half of the instances need no more.
 
     Parameters
     ----------

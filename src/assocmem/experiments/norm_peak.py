@@ -6,7 +6,6 @@ peaks, and the paper reads the transition off the peak (Figure 1).
 """
 
 import math
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -14,15 +13,22 @@ from scipy.optimize import brentq
 
 from assocmem.checks import require, require_integer
 from assocmem.deciding.feasibility import decide_top1
+from assocmem.experiments.bisection import last_that_holds
+from assocmem.experiments.statistics import line_through
 from assocmem.pairs.data import gaussian_pairs
 from assocmem.theory.kinematics import critical_dimension, pooled_moments
 from assocmem.training.fit import fit
 from assocmem.training.losses import CrossEntropy
 
-SPARSE = 0.6, 1.55, 0.1  # relative to the predicted transition
+SPARSE = 0.6, 1.55, 0.1
+"""First, end and step of the sparse part of a grid of loads, relative to the predicted transition: far enough
+for a norm to be moderate at either end."""
+FIRST_STRIDE = 0.05
+"""Of the search for the last retrievable number of pairs, relative to the predicted one: a few widths of the
+transition at the sizes that can be decided."""
 
 
-def train(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="cpu"):
+def train_cross_entropy(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="cpu"):
     """Cross-entropy memory of Figure 1, on the first n pairs of the instance ``seed``.
 
     Parameters
@@ -31,7 +37,7 @@ def train(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="cpu"):
         As in `gaussian_pairs`; draws of different n share their first pairs.
     effective_ridge : float
         The paper's ``lambda n / d^2``, which multiplies ``|W|_F^2 / 2`` beside the *sum* of losses (eq.
-        ``ce``).
+        ``ce``). Everywhere else in this package a ridge is ``lambda``; here the one is made the other.
     tol, device
         As in `fit` and `gaussian_pairs`.
 
@@ -45,7 +51,7 @@ def train(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="cpu"):
 
 
 @cache
-def predicted_pairs(d):
+def critical_pairs(d):
     """Number of pairs (not rounded) whose `critical_dimension` is d, for d from 2 to 1e6."""
     require(2 <= d <= 1e6, "d", d, "in [2, 1e6]")
     # a key takes between 1/2 and 2 log n of the d^2 numbers
@@ -60,14 +66,14 @@ def load_grid(d, *, step=0.01):
     ----------
     d : int
     step : float
-        Spacing near the transition, relative to `predicted_pairs`; at least one pair.
+        Spacing near the transition, relative to `critical_pairs`; at least one pair.
 
     Returns
     -------
     list of int
         Increasing.
     """
-    centre = predicted_pairs(d)
+    centre = critical_pairs(d)
     mean, variance = pooled_moments(round(centre))
     near = 2.5 * math.sqrt(variance / centre) / mean + 0.05  # relative; instances differ by so much
     spacing = max(1.0, step * centre)
@@ -100,72 +106,23 @@ def last_retrievable(d, *, seed):
         Where a verdict that is needed could not be proved.
     """
     require_integer("d", d, 2)
-    centre = predicted_pairs(d)
-    low, high, stride = 1, None, max(1, round(0.05 * centre))
-    n = max(2, round(centre))
-    while high is None or high - low > 1:
+    centre = critical_pairs(d)
+
+    def retrievable(n):
         feasible = decide_top1(gaussian_pairs(n, d, seed=seed)).feasible
         if feasible is None:
             raise ArithmeticError(f"no proof either way for n = {n}, d = {d}, seed = {seed}")
-        low, high = (max(low, n), high) if feasible else (low, n)
-        if high is None:
-            n, stride = n + stride, 2 * stride
-        elif low == 1:
-            n, stride = max(2, n - stride), 2 * stride
-        else:
-            n = (low + high) // 2
-    return low
+        return feasible
 
-
-@dataclass(frozen=True)
-class Line:
-    """A straight line through points, by least squares.
-
-    Attributes
-    ----------
-    slope, intercept : float
-    slope_error : float
-        Standard error, from the errors of the points or else their scatter; 0 for a slope that was given.
-    residual : float
-        Root mean square distance.
-    """
-
-    slope: float
-    intercept: float
-    slope_error: float
-    residual: float
+    first = max(1, round(FIRST_STRIDE * centre))
+    start = max(2, round(centre))
+    return last_that_holds(retrievable, start, lambda n, strides: first * 2**strides, floor=2)[0]
 
 
 def linearised(n, d):
     """Coordinates in which the conjecture is a line of slope -3: ``log log n`` and ``d^2 / n - 2 log n``."""
     n, d = np.asarray(n, dtype=float), np.asarray(d, dtype=float)
     return np.log(np.log(n)), d**2 / n - 2 * np.log(n)
-
-
-def line_fit(x, y, slope=None, error=None):
-    """Least-squares line through at least three points, of any slope or of a given one.
-
-    Parameters
-    ----------
-    x, y : array, shape (m,)
-    slope : float, optional
-    error : array, shape (m,), optional
-        Standard errors of y, whose inverse squares are the weights.
-
-    Returns
-    -------
-    Line
-    """
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    require(len(x) >= 3, "x", f"{len(x)} points", "at least 3")
-    weights = np.ones(len(x)) if error is None else 1 / np.asarray(error) ** 2
-    mean_x, mean_y = np.average(x, weights=weights), np.average(y, weights=weights)
-    spread = (weights * (x - mean_x) ** 2).sum()
-    found = (weights * (x - mean_x) * y).sum() / spread if slope is None else slope
-    squares = (y - mean_y - found * (x - mean_x)) ** 2
-    variance = squares.sum() / (len(x) - 2) if error is None else 1.0
-    slope_error = math.sqrt(variance / spread) if slope is None else 0.0
-    return Line(float(found), float(mean_y - found * mean_x), slope_error, math.sqrt(squares.mean()))
 
 
 def grid_peaks(fits):
@@ -255,7 +212,7 @@ def single_slopes(peaks, rng, draws=1000):
     """
     d = np.array(list(peaks))
     drawn = np.array([rng.choice(n, draws) for n in peaks.values()]).T
-    return np.array([line_fit(*linearised(n, d)).slope for n in drawn])
+    return np.array([line_through(*linearised(n, d)).slope for n in drawn])
 
 
 def mean_line(peaks, slope=None):
@@ -265,7 +222,7 @@ def mean_line(peaks, slope=None):
     ----------
     peaks : dict of int to ndarray
     slope : float, optional
-        As in `line_fit`.
+        As in `line_through`.
 
     Returns
     -------
@@ -277,4 +234,4 @@ def mean_line(peaks, slope=None):
     points = [linearised(n, d) for d, n in peaks.items()]
     x, y = (np.array([np.mean(p[i]) for p in points]) for i in (0, 1))
     variance = [pooled_moments(round(n.mean()))[1] / n.mean() / len(n) for n in peaks.values()]
-    return x, y, np.sqrt(variance), line_fit(x, y, slope, np.sqrt(variance))
+    return x, y, np.sqrt(variance), line_through(x, y, np.sqrt(variance), slope)

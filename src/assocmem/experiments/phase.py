@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from assocmem.checks import require, require_integer
+from assocmem.experiments.bisection import last_that_holds
 from assocmem.experiments.statistics import pooled_errors
 from assocmem.experiments.transitions import tally, transition
 from assocmem.pairs.data import gaussian_pairs
@@ -23,15 +24,24 @@ from assocmem.theory.scalar import solve_scalar
 from assocmem.training.fit import fit
 from assocmem.training.losses import TailAverage
 
-BETA, RIDGE = 30.0, 1e-6  # Figure 2; its beta is not stated, this is that of Figure 3
+BETA = 30.0
+"""Sharpness of Figure 3, taken for Figure 2 as well, where none is stated."""
+RIDGE = 1e-6
+"""Ridge of Figure 2."""
 HALF = 0.5 * math.log(2)
+"""Loss at which a boundary is read off: half of that of a memory that tells nothing from anything."""
 LEVELS = (0, 0.001, 0.003, 0.01, 0.03, *np.arange(1, 10) / 10, 0.93, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1)
 """Shares of keys at which distributions are stored; the edge lies near 0.95 in Figure 3."""
-RESOLUTION, REACH = 0.004, 0.03  # of a boundary, and of the first steps towards it, relative
-ROUGH = 0.01  # relative gap that decides on which side of half of log 2 a loss is
+RESOLUTION = 0.004
+"""Width of a bracket, relative to its number of pairs, that is not halved any more: the loss is interpolated
+within it."""
+REACH = 0.03
+"""First stride of the search for a boundary, relative to the number of pairs; by trial."""
+ROUGH = 0.01
+"""Relative duality gap of the fits on the way, which decides on which side of half of log 2 a loss is."""
 
 
-def train(load, r, d, *, seed, beta=BETA, ridge=RIDGE, tol=1e-3, device="cpu", checkpoint=None):
+def train_tail_average(load, r, d, *, seed, beta=BETA, ridge=RIDGE, tol=1e-3, device="cpu", checkpoint=None):
     """Tail-average memory of the first ``load d^2`` pairs of the instance ``seed``.
 
     Parameters
@@ -70,7 +80,7 @@ class Boundary:
     low, high : int
         Their numbers of pairs.
     predicted : int
-        Number of pairs from `predicted_pairs`, where the search began.
+        Number of pairs from `critical_tail_pairs`, where the search began.
     fits : int
         Memories trained.
     """
@@ -91,7 +101,7 @@ def boundary(r, d, *, seed, beta=BETA, ridge=RIDGE, device="cpu"):
     Parameters
     ----------
     r, d, seed, beta, ridge, device
-        As in `train`.
+        As in `train_tail_average`.
 
     Returns
     -------
@@ -102,19 +112,22 @@ def boundary(r, d, *, seed, beta=BETA, ridge=RIDGE, device="cpu"):
     ArithmeticError
         If a fit does not converge, or the loss of two pairs is beyond the level already.
     """
-    low, high, losses = None, None, {}
-    n, stride = (predicted := predicted_pairs(d, r)), REACH
-    while low is None or high is None or high - low > max(1, RESOLUTION * high):
-        at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": ROUGH, "device": device}
-        losses[n] = train(n / d**2, r, d, **at)[1].loss
-        low, high = (n, high) if losses[n] < HALF else (low, n)
-        if n == high == 2:
-            raise ArithmeticError(f"d = {d}, r = {r:g}, seed = {seed}: no number of pairs has a small loss")
-        if low is None or high is None:
-            step = max(1, round(stride * n))
-            n, stride = max(2, n + step if high is None else n - step), 2 * stride
-        else:
-            n = (low + high) // 2
+    predicted, losses = critical_tail_pairs(d, r), {}
+    at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": ROUGH, "device": device}
+
+    def learnt(n):
+        losses[n] = train_tail_average(n / d**2, r, d, **at)[1].loss
+        return losses[n] < HALF
+
+    low, high = last_that_holds(
+        learnt,
+        predicted,
+        lambda n, strides: max(1, round(REACH * 2**strides * n)),
+        floor=2,
+        close=lambda high: max(1, RESOLUTION * high),
+    )
+    if high == 2:
+        raise ArithmeticError(f"d = {d}, r = {r:g}, seed = {seed}: no number of pairs has a small loss")
     share = (HALF - losses[low]) / (losses[high] - losses[low])
     return Boundary((low + share * (high - low)) / d**2, low, high, predicted, len(losses))
 
@@ -262,8 +275,8 @@ def largest_map(table):
     raise ValueError("table: must have all loads for every r at some d")
 
 
-def predicted_pairs(d, r):
-    """Number of pairs at which half of all instances should be solvable in dimension d (rounded).
+def critical_tail_pairs(d, r):
+    """Number of pairs at which half of all instances should be solvable in dimension d, rounded.
 
     That is where the `kinematics.statistical_dimension` of ``k = ceil(r (n - 1))`` competitors is ``d^2/n``.
 

@@ -38,7 +38,7 @@ def stored_choice(choices, digits, name):
     ValueError
         For digits that are not stored.
     """
-    near = np.isclose(choices["digits"], 10 * digits, rtol=0, atol=1e-6)
+    near = np.isclose(_decimal_logarithms(choices), digits, rtol=0, atol=1e-7)
     rows = choices[near & (choices["kind"] == KINDS[name])]
     known = ", ".join(f"{x:g}" for x in stored_digits(choices))
     require(len(rows) > 0, "digits", digits, f"one of {known}")
@@ -97,7 +97,12 @@ def half_ratios(choices):
 
 def stored_digits(choices):
     """Digits of the numbers of pairs for which best repairs are stored, ascending."""
-    return (np.unique(choices["digits"]) / 10).tolist()
+    return np.unique(_decimal_logarithms(choices)).tolist()
+
+
+def _decimal_logarithms(choices):
+    """What is called digits here, for each row; the table has ten times it, a whole number."""
+    return choices["digits"].to_numpy() / 10
 
 
 def half_ratio(choices, digits, name):

@@ -1,10 +1,55 @@
-"""Following a measurement to infinite dimension: polynomials in 1/d, and powers of d."""
+"""Lines, polynomials in 1/d and powers of d through measurements, by weighted least squares."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from assocmem.checks import require
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line through points, by least squares.
+
+    Attributes
+    ----------
+    slope, intercept : float
+    slope_error : float
+        Standard error, from the errors of the points or else their scatter; 0 for a slope that was given.
+    """
+
+    slope: float
+    intercept: float
+    slope_error: float
+
+
+def line_through(x, y, error=None, slope=None):
+    """Least-squares line through at least three points, of any slope or of a given one.
+
+    Parameters
+    ----------
+    x, y : array, shape (m,)
+    error : array, shape (m,), optional
+        Standard errors of y, whose inverse squares are the weights.
+    slope : float, optional
+
+    Returns
+    -------
+    Line
+
+    Raises
+    ------
+    ValueError
+        For less than three points.
+    """
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    require(len(x) >= 3, "x", f"{len(x)} points", "at least 3")
+    weights = np.ones(len(x)) if error is None else 1 / np.asarray(error, dtype=float)
+    if slope is not None:
+        return Line(float(slope), float(np.average(y - slope * x, weights=weights**2)), 0.0)
+    known = "unscaled" if error is not None else True
+    (slope, intercept), covariance = np.polyfit(x, y, 1, w=weights, cov=known)
+    return Line(float(slope), float(intercept), float(np.sqrt(covariance[0, 0])))
 
 
 def through_inverse(d, mean, error, degree=1):
@@ -116,10 +161,10 @@ def power_law(groups, *, spread=False):
         points.append(_log_size(x, spread))
     (log_size, variance), instances = np.array(points).T, np.array([len(groups[x]) for x in d])
     error = np.sqrt(np.average(variance, weights=instances) / instances).clip(1e-12)
-    (slope, constant), covariance = np.polyfit(np.log(d), log_size, 1, w=1 / error, cov="unscaled")
-    misfit = np.sum(((log_size - constant - slope * np.log(d)) / error) ** 2) / (len(d) - 2)
-    deviation = np.sqrt(covariance[0, 0] * max(1.0, misfit))
-    return PowerLaw(d, np.exp(log_size), error, float(slope), float(deviation), float(np.exp(constant)))
+    line = line_through(np.log(d), log_size, error)
+    misfit = np.sum(((log_size - line.intercept - line.slope * np.log(d)) / error) ** 2) / (len(d) - 2)
+    deviation = line.slope_error * float(np.sqrt(max(1.0, misfit)))
+    return PowerLaw(d, np.exp(log_size), error, line.slope, deviation, float(np.exp(line.intercept)))
 
 
 def _log_size(x, spread):
