@@ -12,25 +12,31 @@ Problems that are not run again keep their rows, if those are from this machine 
 import argparse
 import math
 import time
+from collections.abc import Callable
 
 import assocmem  # noqa: F401  before torch, whose threads it tells how to wait  # isort: skip
 import numpy as np
 import torch
 import torchmin
 from machine import machine, read_results, write_results
-from peers import TAIL
+from peers import FARTHEST, TAIL
 from scipy.optimize import minimize
 from torch.nn import functional
 
-from assocmem.pairs.data import gaussian_pairs
+from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.pairs.sizes import pairs_at_load, tail_count
-from assocmem.training.fit import fit
-from assocmem.training.losses import CrossEntropy
+from assocmem.training.fit import Fit, fit
+from assocmem.training.losses import CrossEntropy, TailAverage
 from assocmem.training.passes import hessian_pass, loss_pass
 
 ACCURACY = 1e-6
+"""Distance from the minimum, relative to it, at which a run has arrived."""
 RIDGE = 1e-7
-HESSIAN_PASSES = 1.5  # a Hessian product does 6 n^2 d operations where a gradient does 4
+"""Ridge of all problems: small, so that memories are large on the satisfiable side and fits are long."""
+HESSIAN_PASSES = 1.5
+"""Passes that a Hessian product counts as: it does 6 n^2 d operations where a value with gradient does 4."""
+
+Loss = CrossEntropy | TailAverage
 
 
 class Enough(Exception):
@@ -38,9 +44,19 @@ class Enough(Exception):
 
 
 class Counted:
-    """The objective, counting what it is asked for and ending the run that asks."""
+    """The objective, counting what it is asked for and ending the run that asks.
 
-    def __init__(self, pairs, loss, target, seconds):
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : CrossEntropy or TailAverage
+    target : float
+        Objective at which a run ends.
+    seconds : float
+        Time after which it ends in any case.
+    """
+
+    def __init__(self, pairs: Pairs, loss: Loss, target: float, seconds: float):
         self.pairs, self.loss, self.target, self.limit = pairs, loss, target, seconds
         self.gradients = self.products = 0
         self.best, self.started = math.inf, time.perf_counter()
@@ -55,7 +71,8 @@ class Counted:
         if spent > self.limit:
             raise Enough
 
-    def value_and_gradient(self, W):
+    def value_and_gradient(self, W: torch.Tensor) -> tuple[float, torch.Tensor]:
+        """The objective and its gradient."""
         self.gradients += 1
         scale = RIDGE / self.pairs.d**2
         done = loss_pass(self.pairs, self.loss, W)
@@ -63,13 +80,14 @@ class Counted:
         self._note(objective)
         return objective, done.gradient + scale * W
 
-    def product(self, W, D):
+    def product(self, W: torch.Tensor, D: torch.Tensor) -> torch.Tensor:
+        """The Hessian of the objective times a direction."""
         self.products += 1
         if time.perf_counter() - self.started > self.limit:
             raise Enough
         return hessian_pass(self.pairs, self.loss, W, D) + RIDGE / self.pairs.d**2 * D
 
-    def dense(self, W):
+    def dense(self, W: torch.Tensor) -> torch.Tensor:
         """The objective as a function that autograd differentiates twice."""
         self.gradients += 1
         S = self.pairs.U.T @ (W @ self.pairs.V)
@@ -90,11 +108,13 @@ def _dense_loss(loss, S):
     x = S.masked_fill(torch.eye(n, dtype=torch.bool), -torch.inf)
     # the threshold is the same number, but with its derivative in the scores
     mu = mu + (torch.sigmoid(loss.beta * (x - mu)).sum(dim=0) - k) / slope
-    softplus = functional.softplus(loss.beta * (x - mu), threshold=700)
+    softplus = functional.softplus(loss.beta * (x - mu), threshold=FARTHEST)
     return -functional.logsigmoid(S.diagonal() - mu - softplus.sum(dim=0) / (loss.beta * k)).mean()
 
 
-def scipy_run(method, **options):
+def scipy_run(method: str, **options) -> Callable[[Counted], None]:
+    """A run of one of SciPy's minimisers, with its options."""
+
     def run(counted):
         d = counted.pairs.d
         scale = 1 / counted.target  # else SciPy takes a small objective for a converged one
@@ -114,7 +134,8 @@ def scipy_run(method, **options):
     return run
 
 
-def torch_lbfgs(counted):
+def torch_lbfgs(counted: Counted) -> None:
+    """A run of the L-BFGS of torch."""
     d = counted.pairs.d
     scale = 1 / counted.target
     W = torch.zeros(d, d, dtype=torch.float64, requires_grad=True)
@@ -136,7 +157,8 @@ def torch_lbfgs(counted):
     optimizer.step(closure)
 
 
-def pytorch_minimize(counted):
+def pytorch_minimize(counted: Counted) -> None:
+    """A run of the trust-region method of pytorch-minimize, which differentiates by itself."""
     d = counted.pairs.d
     zero = torch.zeros(d, d, dtype=torch.float64)
     torchmin.minimize(counted.dense, zero, method="trust-ncg", tol=0, max_iter=10**6)
@@ -148,17 +170,17 @@ PEERS = {
     "SciPy trust-krylov": scipy_run("trust-krylov", maxiter=10**6, gtol=0),
     "pytorch-minimize trust-ncg": pytorch_minimize,
 }
-CASES = [
-    # loss, side, number of pairs of a dimension
+CASES: list[tuple[Loss, str, float]] = [
     (CrossEntropy(), "satisfiable", 0.075),
     (CrossEntropy(), "near the transition", 0.165),
     (CrossEntropy(), "unsatisfiable", 0.28),
     (TAIL, "satisfiable", 0.28),
     (TAIL, "unsatisfiable", 0.4),
 ]
+"""Losses, sides of the transition, and loads ``n / d^2`` there."""
 
 
-def run_ours(found, loss, target):
+def run_ours(found: Fit, loss: Loss, target: float) -> dict:
     """Passes and seconds of a fit until its objective is within reach, and until its gap proves it."""
     last = {"ridge": RIDGE, "beta": getattr(loss, "beta", None)}
     trace = [(k + 1, e) for k, e in enumerate(found.trace) if all(e[key] == last[key] for key in last)]
@@ -172,7 +194,8 @@ def run_ours(found, loss, target):
     }
 
 
-def run_peer(name, pairs, loss, target, seconds):
+def run_peer(name: str, pairs: Pairs, loss: Loss, target: float, seconds: float) -> dict:
+    """What a peer was asked for until its objective was within reach, or its time was over."""
     counted = Counted(pairs, loss, target, seconds)
     row = {}
     try:
@@ -190,7 +213,8 @@ def run_peer(name, pairs, loss, target, seconds):
     return row
 
 
-def main():
+def main() -> None:
+    """Measure what the options ask for and keep the other rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--largest", type=int, default=100, help="largest dimension (default 100; 200 takes long)"

@@ -12,6 +12,7 @@ import argparse
 import csv
 import os
 import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.metadata import version
 
@@ -19,7 +20,7 @@ import assocmem  # noqa: F401  before torch, whose threads it tells how to wait 
 import torch
 from machine import RESULTS
 from passes import problem
-from peers import LOSSES, PEERS, _differentiated, _labels
+from peers import LOSSES, PEERS, Evaluate, differentiated, labels
 
 from assocmem.deciding.feasibility import decide_top1, verify
 from assocmem.machine import processor
@@ -28,45 +29,55 @@ from assocmem.training.fit import fit
 from assocmem.training.passes import hessian_pass, loss_pass, without_stored_scores
 from assocmem.training.precision import EXACT, PRECISIONS, Products
 
-COLUMNS = ["card", "torch", "part", "loss", "what", "precision", "d", "n"]
-COLUMNS += ["seconds", "tflops", "share", "gib", "error", "note"]
+COLUMNS = [
+    *("card", "torch", "part", "loss", "what", "precision", "d", "n"),
+    *("seconds", "tflops", "share", "gib", "error", "note"),
+]
 PEER_NAMES = {
     "cross-entropy": ["torch linear_cross_entropy", "autograd, checkpointed blocks, torch.compile"],
     "tail average": ["autograd, checkpointed blocks, torch.compile, thresholds given"],
 }
 TABLE = RESULTS / "gpu.csv"
+"""Where the table is kept."""
 PARTS = "pass", "fit", "verdict"
-SQUARE, SECONDS = 8192, 2  # size of the bare products, and how long each measurement goes on
-SIZES = [  # the longest come last
+SQUARE = 8192
+"""Rows of the square matrices whose product sets the rate: enough for a card to be busy throughout."""
+SECONDS = 2
+"""How long each measurement goes on."""
+TINY_SQUARE = 64
+"""Rows of the square matrices where it is only to be seen that all runs."""
+SIZES = [
     *(("pass", d, n) for d, n in ((256, 18_350), (400, 44_800), (600, 100_800))),
     *(("verdict", d, n) for d, n in ((100, 1000), (150, 2000))),
     *(("fit", d, n) for d, n in ((256, 18_350), (600, 100_800))),
     *(("verdict", d, n) for d, n in ((200, 3200), (250, 4800))),
 ]
+"""Parts, dimensions and numbers of pairs; the longest come last."""
 TINY = [("pass", 8, 18), ("fit", 4, 6), ("verdict", 6, 12)]
+"""The same where it is only to be seen that all runs."""
 
 
-def cut_cross_entropy(pairs, W):
+def cut_cross_entropy(pairs: Pairs, W: torch.Tensor) -> Evaluate:
     """Cross-entropy of the package cut-cross-entropy, which wants half precision."""
     from cut_cross_entropy import linear_cross_entropy
 
-    targets, keys, labels = pairs.U.T.bfloat16(), pairs.V.T.float(), _labels(pairs)
-    return _differentiated(
-        lambda M: linear_cross_entropy((keys @ M.T).bfloat16(), targets, labels), W.float()
+    targets, keys, classes = pairs.U.T.bfloat16(), pairs.V.T.float(), labels(pairs)
+    return differentiated(
+        lambda M: linear_cross_entropy((keys @ M.T).bfloat16(), targets, classes), W.float()
     )
 
 
-def liger_kernel(pairs, W):
+def liger_kernel(pairs: Pairs, W: torch.Tensor) -> Evaluate:
     """Cross-entropy of the package liger-kernel, in single precision."""
     from liger_kernel.transformers import LigerFusedLinearCrossEntropyLoss
 
-    targets, keys, labels = pairs.U.T.float().contiguous(), pairs.V.T.float(), _labels(pairs)
-    return _differentiated(
-        lambda M: LigerFusedLinearCrossEntropyLoss()(targets, keys @ M.T, labels), W.float()
+    targets, keys, classes = pairs.U.T.float().contiguous(), pairs.V.T.float(), labels(pairs)
+    return differentiated(
+        lambda M: LigerFusedLinearCrossEntropyLoss()(targets, keys @ M.T, classes), W.float()
     )
 
 
-def best_seconds(evaluate, least):
+def best_seconds(evaluate: Callable[[], object], least: float) -> tuple[float, float, object]:
     """Shortest of some evaluations after one that warms up, peak of GPU memory in GiB, and what it says."""
     on_card = torch.cuda.is_available()
     wait = torch.cuda.synchronize if on_card else (lambda: None)
@@ -83,7 +94,7 @@ def best_seconds(evaluate, least):
     return min(times), torch.cuda.max_memory_allocated() / 2**30 if on_card else float("nan"), result
 
 
-def product_rows(size, least, rates):
+def product_rows(size: int, least: float, rates: dict[str, float]) -> Iterator[dict]:
     """Rate of square matrix products in each precision; ``rates`` gets them in TFLOP/s."""
     A, B = torch.randn(2, size, size, dtype=torch.float64, device=best_device())
     for precision in ("float64", "float32", "tf32"):
@@ -96,7 +107,7 @@ def product_rows(size, least, rates):
     rates["tf32x3"] = rates["tf32"] / 3
 
 
-def pass_rows(d, n, rates, least):
+def pass_rows(d: int, n: int, rates: dict[str, float], least: float) -> Iterator[dict]:
     """Ours in all precisions, Hessian products, and the peers."""
     for name, nu in (("cross-entropy", 1.0), ("tail average", 1.0), ("tail average", 100.0)):
         loss, (pairs, W) = LOSSES[name], problem(n, d, nu)
@@ -148,7 +159,7 @@ def _prepared(peer, *arguments):
     return peer(*arguments)
 
 
-def fit_rows(d, n):
+def fit_rows(d: int, n: int) -> Iterator[dict]:
     """A fit on the satisfiable side that begins in each precision worth it."""
     for precision in (EXACT, "float32", "tf32"):
         pairs = gaussian_pairs(n, d, seed=0, device=best_device())
@@ -168,7 +179,7 @@ def fit_rows(d, n):
         yield row | {"seconds": seconds, "note": note}
 
 
-def verdict_rows(d, n):
+def verdict_rows(d: int, n: int) -> Iterator[dict]:
     """Whether any memory retrieves an instance, the certificate verified on the processor."""
     pairs = gaussian_pairs(n, d, seed=0, device=best_device())
     if torch.cuda.is_available():
@@ -187,7 +198,7 @@ def verdict_rows(d, n):
     yield row | {"seconds": seconds, "gib": gib, "note": note}
 
 
-def rows(sizes, square, least):
+def rows(sizes: list[tuple[str, int, int]], square: int, least: float) -> Iterator[dict]:
     """All rows of the table, one after the other."""
     rates = {}
     yield from product_rows(square, least, rates)
@@ -198,12 +209,13 @@ def rows(sizes, square, least):
             yield from {"fit": fit_rows, "verdict": verdict_rows}[part](d, n)
 
 
-def card():
+def card() -> str:
     """Name of the card, or of the processor where there is none."""
     return torch.cuda.get_device_name() if torch.cuda.is_available() else f"no GPU: {processor()}"
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> None:
+    """Measure what the arguments ask for and keep the other rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=PARTS, help="one part of the table")
     parser.add_argument("--tiny", action="store_true", help="sizes for a processor; nothing is kept")
@@ -217,7 +229,7 @@ def main(arguments=None):
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         table.writeheader()
         table.writerows(kept)
-        for found in rows(sizes, *((64, 0) if options.tiny else (SQUARE, SECONDS))):
+        for found in rows(sizes, *((TINY_SQUARE, 0) if options.tiny else (SQUARE, SECONDS))):
             row = same | {k: f"{v:.4g}" if isinstance(v, float) else v for k, v in found.items()}
             table.writerow(row)
             file.flush()
@@ -225,6 +237,7 @@ def main(arguments=None):
 
 
 def _kept(same, again):
+    """Rows of the stored table that are from this card and torch and are not measured again."""
     if not TABLE.exists():
         return []
     with TABLE.open(newline="", encoding="utf-8") as file:

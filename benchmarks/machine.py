@@ -10,13 +10,15 @@ from pathlib import Path
 import psutil
 import torch
 
-from assocmem.machine import processor
+from assocmem.machine import processor, write_whole
 
 RESULTS = Path(__file__).parent / "results"
+"""Where tables are kept."""
 PACKAGES = ("numpy", "scipy", "numba", "torch", "pytorch-minimize")
+"""Packages whose versions a table names."""
 
 
-def machine():
+def machine() -> dict:
     """Processor, cores used, memory, versions and the day."""
     return {
         "processor": processor(),
@@ -29,14 +31,20 @@ def machine():
     }
 
 
-def write_results(name, content):
-    """Write a table in one step."""
+def write_results(name: str, content: dict) -> None:
+    """Write a table in one step: it is the old one or the new one, never part of it.
+
+    Parameters
+    ----------
+    name : str
+        Of the table, without an ending.
+    content : dict
+        The rows, with the machine and what else they belong to.
+    """
     RESULTS.mkdir(exist_ok=True)
-    partial = RESULTS / f".{name}.part"
-    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    partial.replace(RESULTS / f"{name}.json")
+    write_whole(RESULTS / f"{name}.json", json.dumps(content, indent=1) + "\n")
 
 
-def read_results(name):
-    """Read a table."""
+def read_results(name: str) -> dict:
+    """What `write_results` wrote under a name."""
     return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))

@@ -4,26 +4,45 @@ python benchmarks/page.py            benchmarks/results/* into book/benchmarks.m
 """
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 from machine import RESULTS, read_results
 
 PAGE = Path(__file__).resolve().parent.parent / "book" / "benchmarks.md"
-FLOOR, OURS = "two bare products", "assocmem"
+"""The page that is written."""
+FLOOR = "two bare products"
+"""The peer that others are compared with: no pass can take less."""
+OURS = "assocmem"
+"""How the tables name what this package does."""
 VERDICTS = {True: "feasible", False: "infeasible", None: "undecided"}
 PROGRAMS = ("highs-ds", "highs-ipm")
-SILENT = "pytorch-minimize trust-ncg"  # it does not tell how many Hessian products it takes
-
-
+SILENT = "pytorch-minimize trust-ncg"
+"""A minimiser that does not tell how many Hessian products it takes."""
 NAMES = ("passes", "fits", "verdicts", "agreement", "precision")
+"""Stored tables that the page shows, in the order in which `page` takes them."""
 UNMEASURED = (
     "Neither rates nor times have been measured yet: no card was at hand. `benchmarks/gpu.py` does it."
 )
 EMULATED = "in float32 arithmetic on a processor, which adds in another order than a card"
 
 
-def page(passes, fits, verdicts, agreement, precision, gpu=()):
-    """Text of the page: the prose of ``page.md`` with the tables filled in."""
+def page(
+    passes: dict, fits: dict, verdicts: dict, agreement: dict, precision: dict, gpu: Sequence[dict] = ()
+) -> str:
+    """Text of the page: the prose of ``page.md`` with the tables filled in.
+
+    Parameters
+    ----------
+    passes, fits, verdicts, agreement, precision : dict
+        Stored tables.
+    gpu : sequence of dict
+        Rows that `gpu.py` has left; none where no card has been measured.
+
+    Returns
+    -------
+    str
+    """
     keys = dict.fromkeys((row["loss"], row["scale"]) for row in passes["rows"])
     problems = dict.fromkeys((row["d"], row["n"], row["loss"], row["side"]) for row in fits["rows"])
     text = (Path(__file__).parent / "page.md").read_text(encoding="utf-8")
@@ -211,7 +230,7 @@ def _power(value):
     return f"${power}$" if mantissa == "1" else f"${mantissa} \\times {power}$"
 
 
-def read_gpu(path=RESULTS / "gpu.csv"):
+def read_gpu(path: Path = RESULTS / "gpu.csv") -> list[dict]:
     """Rows that `gpu.py` has left, if any."""
     if not path.exists():
         return []
@@ -219,7 +238,8 @@ def read_gpu(path=RESULTS / "gpu.csv"):
         return list(csv.DictReader(file))
 
 
-def main():
+def main() -> None:
+    """Write the page from the stored tables."""
     PAGE.write_text(page(*map(read_results, NAMES), read_gpu()), encoding="utf-8")
     print(f"wrote {PAGE.relative_to(Path.cwd()) if PAGE.is_relative_to(Path.cwd()) else PAGE}")
 

@@ -20,23 +20,27 @@ from machine import machine, write_results
 from peers import LOSSES, PEERS
 
 from assocmem.memories.outer_products import correlation_memory
-from assocmem.pairs.data import gaussian_pairs
+from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.training.passes import loss_pass
 
 SIZES = [(2800, 100), (11_200, 200)]
-SLOW = {"autograd, full scores, thresholds by bisection": 100}  # largest dimension; minutes beyond it
+"""Numbers of pairs and dimensions, at ``n = 0.28 d^2`` as on the satisfiable side of tail averages."""
+SLOW = {"autograd, full scores, thresholds by bisection": 100}
+"""Largest dimension of peers that take minutes beyond it."""
 SCALES = {"small norm": 1.0, "large norm": 100.0}
+"""Norms of the memory over d, as on the unsatisfiable and on the satisfiable side of the transition."""
 SECONDS = 6
+"""How long evaluations are repeated, in seconds: enough for several of the slowest."""
 
 
-def problem(n, d, nu):
+def problem(n: int, d: int, nu: float) -> tuple[Pairs, torch.Tensor]:
     """Pairs and the outer-product memory scaled to a norm ``nu d``, as on either side of the transition."""
     pairs = gaussian_pairs(n, d, seed=0)
     W = correlation_memory(pairs)
     return pairs, W * (nu * d / W.norm())
 
 
-def measure(loss, peer, n, d, nu):
+def measure(loss: str, peer: str, n: int, d: int, nu: float) -> dict:
     """Best time of one evaluation, memory beyond one of our passes, distance of the gradient from ours."""
     pairs, W = problem(n, d, nu)
     reference = loss_pass(pairs, LOSSES[loss], W)
@@ -58,7 +62,8 @@ def measure(loss, peer, n, d, nu):
     return result
 
 
-def main():
+def main() -> None:
+    """Measure all that the options ask for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--one", nargs=5, metavar=("LOSS", "PEER", "N", "D", "NU"), help="one measurement")
     parser.add_argument("--largest", type=int, default=SIZES[-1][1], help="largest dimension (default 200)")

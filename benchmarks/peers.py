@@ -1,23 +1,39 @@
 """Value and gradient of a mean loss: ours, and what a competent user would otherwise write.
 
-Each peer is a function of the pairs, a memory and the parameters that prepares what it needs and returns a
+Each peer is a function of the pairs, a memory and the thresholds that prepares what it needs and returns a
 function without arguments, which is what gets timed.
 """
+
+from collections.abc import Callable
 
 import torch
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
+from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import block_columns
 from assocmem.pairs.sizes import column_slices, tail_count
 from assocmem.training.losses import CrossEntropy, TailAverage
 from assocmem.training.passes import joint_pass, loss_pass
 
 TAIL = TailAverage(r=0.15, beta=30.0)
+"""The tail average of all benchmarks: a short tail, sharp enough that thresholds take a search."""
 LOSSES = {"cross-entropy": CrossEntropy(), "tail average": TAIL}
+FARTHEST = 700
+"""Argument from which on a softplus is taken for its argument: just below where an exponential overflows."""
+BISECTIONS = 50
+"""Halvings of a bracket, after which its length is at the rounding of double precision."""
+BRACKET = 40
+"""Units of ``1 / beta`` by which a bracket of thresholds exceeds the range of scores: a sigmoid is 0 or 1 to
+the last digit that far away."""
+
+Evaluate = Callable[[], tuple[float | None, torch.Tensor | None]]
+"""Gives the value of a loss and its gradient in the memory, or None for what a peer does not compute."""
+Prepare = Callable[[Pairs, torch.Tensor, torch.Tensor], Evaluate]
+"""Takes pairs, a memory and the thresholds of all keys."""
 
 
-def bare_products(pairs, W, mu):
+def bare_products(pairs: Pairs, W: torch.Tensor, mu: torch.Tensor) -> Evaluate:
     """Scores and pull-back by blocks, and nothing in between: the floor. It returns no gradient."""
     step = block_columns(pairs.n, device=pairs.U.device)
 
@@ -32,7 +48,7 @@ def bare_products(pairs, W, mu):
     return evaluate
 
 
-def ours(loss):
+def ours(loss: CrossEntropy | TailAverage) -> Prepare:
     """The streamed pass of this book; for the tail average it finds the thresholds as well."""
 
     def prepare(pairs, W, mu):
@@ -45,7 +61,7 @@ def ours(loss):
     return prepare
 
 
-def ours_at_thresholds(pairs, W, mu):
+def ours_at_thresholds(pairs: Pairs, W: torch.Tensor, mu: torch.Tensor) -> Evaluate:
     """The same with the thresholds given, as most peers of the tail average have them."""
 
     def evaluate():
@@ -55,11 +71,13 @@ def ours_at_thresholds(pairs, W, mu):
     return evaluate
 
 
-def _labels(pairs):
+def labels(pairs: Pairs) -> torch.Tensor:
+    """The class of each key, which is its own number."""
     return torch.arange(pairs.n, device=pairs.U.device)
 
 
-def _differentiated(value, W):
+def differentiated(value: Callable[[torch.Tensor], torch.Tensor], W: torch.Tensor) -> Evaluate:
+    """Value and gradient of a function of the memory, by automatic differentiation at W."""
     free = W.clone().requires_grad_()
 
     def evaluate():
@@ -71,34 +89,34 @@ def _differentiated(value, W):
     return evaluate
 
 
-def autograd_cross_entropy(pairs, W, mu):
+def autograd_cross_entropy(pairs: Pairs, W: torch.Tensor, mu: torch.Tensor) -> Evaluate:
     """Automatic differentiation of the full score matrix."""
-    labels = _labels(pairs)
-    return _differentiated(lambda M: functional.cross_entropy((pairs.U.T @ (M @ pairs.V)).T, labels), W)
+    classes = labels(pairs)
+    return differentiated(lambda M: functional.cross_entropy((pairs.U.T @ (M @ pairs.V)).T, classes), W)
 
 
-def linear_cross_entropy(pairs, W, mu):
+def linear_cross_entropy(pairs: Pairs, W: torch.Tensor, mu: torch.Tensor) -> Evaluate:
     """The fused loss of torch, which streams over the targets."""
-    labels, targets = _labels(pairs), pairs.U.T.contiguous()
+    classes, targets = labels(pairs), pairs.U.T.contiguous()
     options = torch.nn.LinearCrossEntropyOptions()
 
     def value(M):
         total = functional.linear_cross_entropy(
-            pairs.V.T @ M.T, targets, labels, reduction="sum", options=options
+            pairs.V.T @ M.T, targets, classes, reduction="sum", options=options
         )
         return total / pairs.n
 
-    return _differentiated(value, W)
+    return differentiated(value, W)
 
 
 def _tail_of_block(S, signal, mu, k, beta):
     """Sum of the losses of a block at given thresholds; the signal's own softplus is taken off again."""
-    excess = functional.softplus(S - mu, beta=beta, threshold=700).sum(dim=0)
-    excess = excess - functional.softplus(signal - mu, beta=beta, threshold=700)
+    excess = functional.softplus(S - mu, beta=beta, threshold=FARTHEST).sum(dim=0)
+    excess = excess - functional.softplus(signal - mu, beta=beta, threshold=FARTHEST)
     return -functional.logsigmoid(signal - mu - excess / k).sum()
 
 
-def autograd_tail(pairs, W, mu):
+def autograd_tail(pairs: Pairs, W: torch.Tensor, mu: torch.Tensor) -> Evaluate:
     """Automatic differentiation of the full score matrix, the thresholds given."""
     k = tail_count(TAIL.r, pairs.n - 1)
 
@@ -106,26 +124,26 @@ def autograd_tail(pairs, W, mu):
         S = pairs.U.T @ (M @ pairs.V)
         return _tail_of_block(S, S.diagonal(), mu, k, TAIL.beta) / pairs.n
 
-    return _differentiated(value, W)
+    return differentiated(value, W)
 
 
-def autograd_tail_with_search(pairs, W, mu):
-    """The same, the thresholds found first by 50 bisections of the full score matrix."""
+def autograd_tail_with_search(pairs: Pairs, W: torch.Tensor, mu: torch.Tensor) -> Evaluate:
+    """The same, the thresholds found first by bisections of the full score matrix."""
     k = tail_count(TAIL.r, pairs.n - 1)
 
     def value(M):
         S = pairs.U.T @ (M @ pairs.V)
         with torch.no_grad():
             x = S.clone().fill_diagonal_(-torch.inf)
-            reach = 40 / TAIL.beta
+            reach = BRACKET / TAIL.beta
             low, high = S.amin(dim=0) - reach, x.amax(dim=0) + reach
-            for _ in range(50):
+            for _ in range(BISECTIONS):
                 middle = 0.5 * (low + high)
                 above = torch.sigmoid(TAIL.beta * (x - middle)).sum(dim=0) > k
                 low, high = torch.where(above, middle, low), torch.where(above, high, middle)
         return _tail_of_block(S, S.diagonal(), middle, k, TAIL.beta) / pairs.n
 
-    return _differentiated(value, W)
+    return differentiated(value, W)
 
 
 def _checkpointed(block_loss):
@@ -143,7 +161,7 @@ def _checkpointed(block_loss):
                 total = total + checkpoint(compiled, M, pairs.U, U, V, mu[columns], use_reentrant=False)
             return total / pairs.n
 
-        return _differentiated(value, W)
+        return differentiated(value, W)
 
     return prepare
 

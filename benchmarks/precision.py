@@ -8,10 +8,12 @@ products of rounded numbers; only the order of summation differs.
 """
 
 import argparse
+from collections.abc import Iterable, Iterator
 
 import assocmem  # noqa: F401  before torch, whose threads it tells how to wait  # isort: skip
 import torch
 from machine import machine, write_results
+from peers import TAIL
 
 from assocmem.pairs.data import Pairs, best_device, gaussian_pairs
 from assocmem.pairs.sizes import pairs_at_load
@@ -20,8 +22,9 @@ from assocmem.training.losses import CrossEntropy, TailAverage
 from assocmem.training.passes import loss_pass
 from assocmem.training.precision import EXACT, PRECISIONS
 
-TAIL = TailAverage(r=0.15, beta=30.0)
-CASES = [  # loss, load, dimension, ridge
+Case = tuple[CrossEntropy | TailAverage, float, int, float]
+"""Loss, load, dimension and ridge."""
+CASES: list[Case] = [
     (CrossEntropy(), 0.075, 60, 1e-3),
     (CrossEntropy(), 0.075, 60, 1e-5),
     (CrossEntropy(), 0.075, 60, 1e-7),
@@ -31,9 +34,15 @@ CASES = [  # loss, load, dimension, ridge
     (TAIL, 0.28, 60, 1e-7),
     (TAIL, 0.4, 60, 1e-7),
 ]
+FITS: list[Case] = [(CrossEntropy(), 0.075, 60, 1e-7), (TAIL, 0.28, 60, 1e-3), (TAIL, 0.28, 60, 1e-7)]
+"""Those of which whole fits are made: one for each way in which the first passes can be cheap."""
+MINIMISED = 1e-10
+"""Relative duality gap of the memories at which errors are measured, far below what the errors do."""
 
 
-def errors(pairs, loss, W, ridge, precision):
+def errors(
+    pairs: Pairs, loss: CrossEntropy | TailAverage, W: torch.Tensor, ridge: float, precision: str
+) -> dict:
     """Errors of value, gradient and margins of one pass against float64."""
     exact = loss_pass(pairs, loss, W)
     rough = loss_pass(pairs, loss, W, precision=precision)
@@ -45,12 +54,12 @@ def errors(pairs, loss, W, ridge, precision):
     }
 
 
-def rows(cases=CASES):
+def rows(cases: Iterable[Case] = CASES) -> Iterator[dict]:
     """Errors at minimisers, in every precision but the exact one."""
     device = best_device()
     for loss, load, d, ridge in cases:
         pairs = gaussian_pairs(pairs_at_load(load, d), d, seed=0)
-        found = fit(pairs, loss, ridge=ridge, tol=1e-10)
+        found = fit(pairs, loss, ridge=ridge, tol=MINIMISED)
         there = Pairs(pairs.U.to(device), pairs.V.to(device))
         for precision in PRECISIONS[:-1]:
             row = {"loss": type(loss).__name__, "load": load, "d": d, "n": pairs.n, "ridge": ridge}
@@ -58,10 +67,7 @@ def rows(cases=CASES):
             yield row | errors(there, loss, found.W.to(device), ridge, precision)
 
 
-FITS = [(CrossEntropy(), 0.075, 60, 1e-7), (TAIL, 0.28, 60, 1e-3), (TAIL, 0.28, 60, 1e-7)]
-
-
-def fit_rows(cases=FITS):
+def fit_rows(cases: Iterable[Case] = FITS) -> Iterator[dict]:
     """Passes of fits that begin in each precision."""
     for loss, load, d, ridge in cases:
         pairs = gaussian_pairs(pairs_at_load(load, d), d, seed=0, device=best_device())
@@ -73,7 +79,8 @@ def fit_rows(cases=FITS):
             yield row | {"cheap": found.passes - exact, "exact": exact}
 
 
-def main():
+def main() -> None:
+    """Measure everything."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     content = {"machine": machine(), "emulated": not torch.cuda.is_available(), "rows": [], "fits": []}
     for name, found in (("rows", rows()), ("fits", fit_rows())):

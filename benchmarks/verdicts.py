@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
@@ -27,7 +28,7 @@ from scipy.optimize import linprog
 from assocmem.deciding.certificates import Certificate
 from assocmem.deciding.feasibility import decide_top1, verify
 from assocmem.memories.outer_products import correlation_memory
-from assocmem.pairs.data import gaussian_pairs
+from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.pairs.scores import scores
 
 SIZES = [
@@ -38,30 +39,41 @@ SIZES = [
     (300, (42, 45)),
     (1000, (88, 92)),
 ]
+"""Numbers of pairs whose verdicts are timed, and dimensions on either side of the transition."""
 AROUND = {20: (6, 7, 8, 9), 30: (8, 9, 10, 11), 40: (10, 11, 12, 13), 60: (14, 15, 16, 17)}
+"""Numbers of pairs for which verdicts are compared, and dimensions around the transition."""
 SHARES = {20: 0.4, 30: 0.3, 40: 0.2, 60: 0.1}
-OURS, PEERS = "assocmem", ("highs-ds", "highs-ipm")
+"""Shares of all instances that have so many pairs; a program of 60 pairs takes seconds."""
+OURS = "assocmem"
+PEERS = ("highs-ds", "highs-ipm")
+"""The dual simplex and the interior-point method of HiGHS."""
 POSITIVE = 1e-7
-SECONDS = 120  # of HiGHS, after which it is stopped
-START = 60  # seconds more for a process to start and to build its program
+"""Margin above which a program's answer counts as feasible: to this HiGHS satisfies its constraints."""
+SECONDS = 120
+"""Time of HiGHS, after which it is stopped."""
+START = 60
+"""Seconds more for a process to start and to build its program."""
 LARGEST_GIB = 3.0
+"""Largest matrix of a program that is built; HiGHS takes several times its memory."""
 LATE = "out of time"
+"""What the table says of a peer that was stopped."""
 
 
 # --- the two ways to decide ---------------------------------------------------------------------------------
 
 
-def by_ours(pairs):
+def by_ours(pairs: Pairs) -> tuple[dict, Certificate | None]:
+    """Our verdict and its certificate."""
     verdict = decide_top1(pairs)
     return {"feasible": verdict.feasible, "steps": verdict.steps}, verdict.certificate
 
 
-def program_gib(n, d):
+def program_gib(n: int, d: int) -> float:
     """Size of the matrix of the linear program, which has no zeros to leave out."""
     return 8 * n * (n - 1) * (d * d + 1) / 2**30
 
 
-def by_program(pairs, method, seconds=SECONDS):
+def by_program(pairs: Pairs, method: str, seconds: float = SECONDS) -> dict:
     """Verdict of a linear program, or why there is none."""
     n, size = pairs.n, pairs.d**2 + 1
     U, V = pairs.U.numpy(), pairs.V.numpy()
@@ -85,7 +97,7 @@ def by_program(pairs, method, seconds=SECONDS):
 # --- speed --------------------------------------------------------------------------------------------------
 
 
-def measure(way, n, d):
+def measure(way: str, n: int, d: int) -> dict:
     """Verdict on one instance with its time and the peak memory of this process."""
     for size in ((12, 5), (n, d)):  # the first only warms up
         pairs = gaussian_pairs(*size, seed=0)
@@ -99,7 +111,7 @@ def measure(way, n, d):
     return result | {"mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10}
 
 
-def in_a_process(way, n, d, seconds=None):
+def in_a_process(way: str, n: int, d: int, seconds: float | None = None) -> dict:
     """Result of `measure` in a process of its own, killed after ``seconds``."""
     command = [sys.executable, __file__, "--one", way, str(n), str(d)]
     try:
@@ -112,7 +124,7 @@ def in_a_process(way, n, d, seconds=None):
     return {"failed": lines[-1][:200]}
 
 
-def speed_rows(largest):
+def speed_rows(largest: int) -> Iterator[dict]:
     """One row for each instance and way; a peer that ran out of time is not tried on larger instances."""
     late = set()
     for n, dimensions in SIZES:
@@ -134,7 +146,7 @@ def speed_rows(largest):
 # --- agreement ----------------------------------------------------------------------------------------------
 
 
-def forgeries(certificate, pairs, others):
+def forgeries(certificate: Certificate, pairs: Pairs, others: Pairs) -> list[tuple[Certificate, Pairs]]:
     """Three false claims next to a true one: altered, about other pairs, and turned round."""
     if certificate.feasible:
         altered = replace(certificate, W=-certificate.W)
@@ -148,7 +160,7 @@ def forgeries(certificate, pairs, others):
     return [(altered, pairs), (certificate, others), (turned, pairs)]
 
 
-def compare(instance):
+def compare(instance: tuple[int, int, int]) -> dict[str, int]:
     """What one instance adds to the counts of its row."""
     n, d, seed = instance
     pairs = gaussian_pairs(n, d, seed=seed)
@@ -170,7 +182,7 @@ def compare(instance):
     }
 
 
-def agreement_rows(count):
+def agreement_rows(count: int) -> list[dict]:
     """Counts for each size and dimension, of about ``count`` instances in all."""
     instances = [
         (n, around[place % len(around)], place // len(around))
@@ -186,13 +198,14 @@ def agreement_rows(count):
     return [{"n": n, "d": d, **counts} for (n, d), counts in sorted(rows.items())]
 
 
-def wrong(row):
+def wrong(row: dict) -> bool:
     """Whether a row has a disagreement, a certificate that does not hold or a forgery that does."""
     unproved = row["verified"] < row["certificates"] or row["rejected"] < row["forgeries"]
     return bool(row["disagreements"]) or unproved
 
 
-def main():
+def main() -> None:
+    """Measure what the options ask for; the exit code is not 0 if anything is wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--one", nargs=3, metavar=("WAY", "N", "D"), help="one measurement of speed")
     parser.add_argument("--largest", type=int, default=300, help="most pairs (default 300; 1000 is next)")

@@ -67,13 +67,10 @@ from assocmem.book.plotting import (
 )
 from assocmem.deciding import certificates, paper_certificate
 from assocmem.deciding.certificates import Certificate
+from assocmem.deciding.comparisons import cancellation
 from assocmem.deciding.exact import holds_exactly
-from assocmem.deciding.feasibility import (
-    cancellation,
-    decide_top1,
-    hidden_target,
-    verify,
-)
+from assocmem.deciding.feasibility import decide_top1, verify
+from assocmem.deciding.hopeless import hidden_target
 from assocmem.pairs.data import derived_seed, gaussian_pairs
 from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
 from assocmem.progress import progress

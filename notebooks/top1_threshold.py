@@ -502,4 +502,4 @@ figure
 # save("proof.npz", decide_top1(pairs).certificate, pairs.U, pairs.V)
 # ```
 #
-# and then `python certificates.py proof.npz` with the one file {download}`certificates.py <../../src/assocmem/certificates.py>`.
+# and then `python certificates.py proof.npz` with the one file {download}`certificates.py <../../src/assocmem/deciding/certificates.py>`.

@@ -46,80 +46,82 @@ def test_peers_compute_the_same_value_and_gradient(loss):
 
 
 def test_every_minimiser_reaches_the_target_that_our_gap_sets():
-    room = importlib.import_module("fits")
+    script = importlib.import_module("fits")
     pairs, _ = importlib.import_module("passes").problem(30, 8, 1.0)
-    found = fit(pairs, CrossEntropy(), ridge=room.RIDGE, tol=1e-7)
-    target = found.objective * (1 + room.ACCURACY)
-    ours = room.run_ours(found, CrossEntropy(), target)
+    found = fit(pairs, CrossEntropy(), ridge=script.RIDGE, tol=1e-7)
+    target = found.objective * (1 + script.ACCURACY)
+    ours = script.run_ours(found, CrossEntropy(), target)
     assert ours["passes"] <= ours["proved_passes"] <= found.passes
-    for name in room.PEERS:
-        row = room.run_peer(name, pairs, CrossEntropy(), target, 60)
+    for name in script.PEERS:
+        row = script.run_peer(name, pairs, CrossEntropy(), target, 60)
         assert row["reached"], name
-        assert row["excess"] <= room.ACCURACY
+        assert row["excess"] <= script.ACCURACY
 
 
 def test_time_that_runs_out_is_reported():
-    room = importlib.import_module("fits")
+    script = importlib.import_module("fits")
     pairs, _ = importlib.import_module("passes").problem(30, 8, 1.0)
-    row = room.run_peer("SciPy L-BFGS-B", pairs, CrossEntropy(), 1e-12, 0.0)
+    row = script.run_peer("SciPy L-BFGS-B", pairs, CrossEntropy(), 1e-12, 0.0)
     assert not row["reached"]
     assert row["late"]
     assert row["excess"] > 1
 
 
 def test_linear_programs_and_ours_agree_and_no_forgery_passes():
-    room = importlib.import_module("verdicts")
+    script = importlib.import_module("verdicts")
     seen = set()
     for d in (4, 6):
         for seed in range(3):
-            counts = room.compare((12, d, seed))
-            assert not room.wrong(counts)
+            counts = script.compare((12, d, seed))
+            assert not script.wrong(counts)
             assert counts["verified"] == 1
             assert counts["rejected"] == counts["forgeries"] == 3
             pairs = gaussian_pairs(12, d, seed=seed)
-            answers = {room.by_program(pairs, method)["feasible"] for method in room.PEERS}
+            answers = {script.by_program(pairs, method)["feasible"] for method in script.PEERS}
             assert answers == {counts["feasible"] == 1}
             seen |= answers
     assert seen == {True, False}
 
 
 def test_a_program_without_time_or_memory_is_reported(monkeypatch):
-    room = importlib.import_module("verdicts")
-    late = {"failed": room.LATE}
-    assert room.by_program(gaussian_pairs(30, 11, seed=0), "highs-ds", seconds=1e-3) == late
-    assert room.in_a_process("highs-ds", 30, 11, seconds=0.1) == late
-    monkeypatch.setattr(room, "SIZES", [(30, (9,)), (60, (15,)), (1000, (88,))])
-    monkeypatch.setattr(room, "in_a_process", lambda *_: dict(late))
-    rows = [row for row in room.speed_rows(1000) if row["way"] == "highs-ds"]
-    assert [(row["n"], row["failed"]) for row in rows] == [(30, room.LATE), (1000, "too large (58 GiB)")]
+    script = importlib.import_module("verdicts")
+    late = {"failed": script.LATE}
+    assert script.by_program(gaussian_pairs(30, 11, seed=0), "highs-ds", seconds=1e-3) == late
+    assert script.in_a_process("highs-ds", 30, 11, seconds=0.1) == late
+    monkeypatch.setattr(script, "SIZES", [(30, (9,)), (60, (15,)), (1000, (88,))])
+    monkeypatch.setattr(script, "in_a_process", lambda *_: dict(late))
+    rows = [row for row in script.speed_rows(1000) if row["way"] == "highs-ds"]
+    assert [(row["n"], row["failed"]) for row in rows] == [(30, script.LATE), (1000, "too large (58 GiB)")]
 
 
 @pytest.mark.parametrize("fault", [{"disagreements": 1}, {"verified": 4}, {"rejected": 14}])
 def test_a_fault_is_noticed(fault):
-    room = importlib.import_module("verdicts")
+    script = importlib.import_module("verdicts")
     fine = {"disagreements": 0, "certificates": 5, "verified": 5, "forgeries": 15, "rejected": 15}
-    assert not room.wrong(fine)
-    assert room.wrong(fine | fault)
+    assert not script.wrong(fine)
+    assert script.wrong(fine | fault)
 
 
 def test_the_table_for_a_card_runs_to_its_end_on_a_processor(monkeypatch, capsys):
-    room = importlib.import_module("gpu")
-    few = {name: [peer for peer in peers if "compile" not in peer] for name, peers in room.PEER_NAMES.items()}
-    monkeypatch.setattr(room, "PEER_NAMES", few)  # compiling takes longer than all the rest
-    room.main(["--tiny"])
+    script = importlib.import_module("gpu")
+    few = {
+        name: [peer for peer in peers if "compile" not in peer] for name, peers in script.PEER_NAMES.items()
+    }
+    monkeypatch.setattr(script, "PEER_NAMES", few)  # compiling takes longer than all the rest
+    script.main(["--tiny"])
     lines = capsys.readouterr().out.splitlines()
-    assert {line.split()[0] for line in lines} == {"product", *room.PARTS}
+    assert {line.split()[0] for line in lines} == {"product", *script.PARTS}
     missing = [line for line in lines if "failed" in line]
     assert all("ModuleNotFoundError" in line for line in missing)
     assert len(missing) < 3 < len(lines)
 
 
 def test_rows_of_another_card_are_not_kept(monkeypatch, tmp_path):
-    room = importlib.import_module("gpu")
-    monkeypatch.setattr(room, "TABLE", tmp_path / "gpu.csv")
-    assert room._kept({"card": "A"}, {"pass"}) == []
-    room.TABLE.write_text("card,part\nA,pass\nA,fit\nB,fit\n", encoding="utf-8")
-    assert room._kept({"card": "A"}, {"pass"}) == [{"card": "A", "part": "fit"}]
+    script = importlib.import_module("gpu")
+    monkeypatch.setattr(script, "TABLE", tmp_path / "gpu.csv")
+    assert script._kept({"card": "A"}, {"pass"}) == []
+    script.TABLE.write_text("card,part\nA,pass\nA,fit\nB,fit\n", encoding="utf-8")
+    assert script._kept({"card": "A"}, {"pass"}) == [{"card": "A", "part": "fit"}]
 
 
 def test_the_page_shows_the_stored_tables():
@@ -132,17 +134,17 @@ def test_the_page_shows_the_stored_tables():
 
 
 def test_the_page_names_the_card_that_was_measured(tmp_path):
-    page, room = importlib.import_module("page"), importlib.import_module("gpu")
+    page, script = importlib.import_module("page"), importlib.import_module("gpu")
     path = tmp_path / "gpu.csv"
     assert page.read_gpu(path) == []
-    row = dict.fromkeys(room.COLUMNS, "") | {
+    row = dict.fromkeys(script.COLUMNS, "") | {
         "card": "Card 9000",
         "torch": "2",
         "part": "pass",
         "what": "ours",
     }
     path.write_text(
-        "\n".join([",".join(room.COLUMNS), ",".join((row | {"seconds": "0.5", "share": "0.8"}).values())]),
+        "\n".join([",".join(script.COLUMNS), ",".join((row | {"seconds": "0.5", "share": "0.8"}).values())]),
         encoding="utf-8",
     )
     text = "\n".join(page._gpu_tables(page.read_gpu(path)))

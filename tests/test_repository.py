@@ -1,7 +1,9 @@
 """What the repository promises about itself."""
 
 import re
+import shutil
 import subprocess
+import sys
 
 import pytest
 import yaml
@@ -50,3 +52,29 @@ def test_the_readme_shows_the_commands_and_the_map():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for text in ("make book", "make test", "python -m assocmem run", *section_names()):
         assert text in readme
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("pairs/sizes.py", "import assocmem.theory.laws", "The rooms stand one above the other"),
+        ("theory/laws.py", "import assocmem.training.precision", "The rooms stand one above the other"),
+        ("theory/laws.py", "from assocmem.pairs import data", "Theory knows nothing of torch"),
+        ("deciding/certificates.py", "import scipy", "The verifier of certificates is one file"),
+        ("experiments/phase.py", "import pandas", "Science needs nothing of the sweep engine"),
+    ],
+)
+def test_an_import_that_breaks_the_rules_of_the_rooms_is_found(tmp_path, module, line, contract):
+    shutil.copytree(
+        ROOT / "src" / "assocmem", tmp_path / "assocmem", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    changed = tmp_path / "assocmem" / module
+    changed.write_text(changed.read_text(encoding="utf-8") + f"\n{line}\n", encoding="utf-8")
+    check = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
+    done = subprocess.run(
+        [sys.executable, "-c", check], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    broken = [text for text in done.stdout.splitlines() if text.endswith("BROKEN")]
+    assert done.returncode == 1
+    assert contract in done.stdout.split("Broken contracts")[1] and broken, done.stdout

@@ -1,26 +1,43 @@
 """Argument checks and errors: one line that names the argument, its value and what is allowed."""
 
 import difflib
+from collections.abc import Collection
 
 
-def require(ok, name, value, allowed):
+def require(ok: bool, name: str, value: object, allowed: str) -> None:
     """Raise a one-line `ValueError` unless ``ok``.
 
     Parameters
     ----------
     ok : bool
         Whether the value is acceptable.
-    name, value : str, object
-        The argument and what was passed for it.
+    name : str
+        The argument.
+    value : object
+        What was passed for it.
     allowed : str
         What would be acceptable, for instance ``"an integer >= 2"``.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument, its value and what is allowed.
     """
     if not ok:
         raise ValueError(f"{name} = {value!r}: must be {allowed}")
 
 
-def require_integer(name, value, minimum):
+def require_integer(name: str, value: object, minimum: int) -> None:
     """Check that an argument is an integer (a bool is not) of at least ``minimum``.
+
+    Parameters
+    ----------
+    name : str
+        The argument.
+    value : object
+        What was passed for it; an integer of Python or of NumPy is accepted.
+    minimum : int
+        Smallest value that is allowed.
 
     Raises
     ------
@@ -36,7 +53,20 @@ class UsageError(ValueError):
     """A request that cannot be carried out as it stands; its text is one line for the user."""
 
 
-def nearest(name, names):
-    """The end of a message about an unknown name: the nearest of those there are, and all of them."""
+def nearest(name: str, names: Collection[str]) -> str:
+    """The end of a message about an unknown name: the nearest of those there are, and all of them.
+
+    Parameters
+    ----------
+    name : str
+        What was asked for.
+    names : collection of str
+        What there is.
+
+    Returns
+    -------
+    str
+        Begins with a colon; empty where there are no names.
+    """
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
     return f": did you mean {near[0]!r}? Valid: {', '.join(names)}" if near else ""

@@ -2,19 +2,31 @@
 
 import os
 import platform
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 
 GIB = 2**30
+"""Bytes of a gibibyte, the unit of messages about memory."""
+
+USABLE_SHARE = 0.9
+"""Share of the available memory that a size may ask for. The rest is for what an estimate leaves out and for
+what other processes take meanwhile; how much that is was chosen by judgement."""
 
 
-def available_bytes():
+def available_bytes() -> int:
     """Bytes that this process can still take before the machine or its container runs out.
 
     The least of: free memory of the machine, what the control group has left, and what is left under
     the address-space limit of the process.
+
+    Returns
+    -------
+    int
+        Zero if there is none left.
     """
     process = psutil.Process()
     bounds = [psutil.virtual_memory().available]
@@ -35,20 +47,34 @@ def available_bytes():
     return max(0, min(bounds))
 
 
-def largest_that_fits(bytes_at, budget, smallest=3):
-    """Largest n with ``bytes_at(n) <= budget`` for an increasing ``bytes_at``, or 0 if there is none."""
-    if bytes_at(smallest) > budget:
+def largest_that_fits(bytes_at: Callable[[int], float], budget: float, smallest: int = 3) -> int:
+    """Largest size whose memory is within a budget.
+
+    Parameters
+    ----------
+    bytes_at : callable
+        Peak memory in bytes as an increasing function of the size.
+    budget : float
+        Bytes that may be used.
+    smallest : int
+        The smallest size that makes sense.
+
+    Returns
+    -------
+    int
+        The largest n with ``bytes_at(n) <= budget``, or 0 if that holds for none from ``smallest`` on.
+    """
+    too_large = smallest
+    while bytes_at(too_large) <= budget:
+        too_large *= 2
+    if too_large == smallest:
         return 0
-    low, high = smallest, 2 * smallest
-    while bytes_at(high) <= budget:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if bytes_at(middle) <= budget else (low, middle)
-    return low
+    return bisect_right(range(too_large), budget, lo=smallest, key=bytes_at) - 1
 
 
-def memory_shortage(bytes_at, value, *, name="n", budget=None):
+def memory_shortage(
+    bytes_at: Callable[[int], float], value: int, *, name: str = "n", budget: float | None = None
+) -> str:
     """One line that says why a size does not fit, or an empty string where it does.
 
     Parameters
@@ -59,10 +85,14 @@ def memory_shortage(bytes_at, value, *, name="n", budget=None):
         The size asked for.
     name : str
         What to call it.
-    budget : int, optional
+    budget : float, optional
         Bytes that may be used; by default nine tenths of what is available now.
+
+    Returns
+    -------
+    str
     """
-    budget = 0.9 * available_bytes() if budget is None else budget
+    budget = USABLE_SHARE * available_bytes() if budget is None else budget
     if bytes_at(value) <= budget:
         return ""
     largest = largest_that_fits(bytes_at, budget)
@@ -72,12 +102,12 @@ def memory_shortage(bytes_at, value, *, name="n", budget=None):
     )
 
 
-def cores():
+def cores() -> int:
     """Number of processor cores this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def processor():
+def processor() -> str:
     """Model of the processor, or its architecture where the system does not tell."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
@@ -85,17 +115,18 @@ def processor():
     return names[0] if names else platform.processor() or platform.machine()
 
 
-THREAD_SETTINGS = "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"
-"""What tells the libraries how many threads to use."""
+THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+"""The environment variables from which the numerical libraries read how many threads to use."""
 
 
 @contextmanager
-def environment(settings):
-    """Variables that processes started meanwhile find.
+def environment(settings: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables for this process and those it starts, and afterwards put back the old ones.
 
     Parameters
     ----------
-    settings : dict of str to str
+    settings : mapping of str to str
+        Names and values of the variables.
     """
     before = {name: os.environ.get(name) for name in settings}
     os.environ.update(settings)
@@ -109,8 +140,16 @@ def environment(settings):
                 os.environ[name] = value
 
 
-def write_whole(path, text):
-    """Write a file in one step: it is the old one or the new one, never part of it."""
+def write_whole(path: Path, text: str) -> None:
+    """Write a file in one step: it is the old one or the new one, never part of it.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its folder must be there.
+    text : str
+        The new content.
+    """
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         partial.write_text(text, encoding="utf-8")

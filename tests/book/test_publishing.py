@@ -136,7 +136,7 @@ def test_binder_installs_what_its_links_need():
     environment = yaml.safe_load(read(".binder/environment.yml"))
     assert any(package.startswith("python=3.") for package in environment["dependencies"])
     steps = read(".binder/postBuild")
-    assert "pip install --no-cache-dir --editable ." in steps
+    assert "pip install --no-cache-dir --editable '.[book]'" in steps
     assert "set-default-viewer python" in steps  # else a link to a .py opens an editor
     assert os.access(ROOT / ".binder" / "postBuild", os.X_OK)
 

@@ -3,7 +3,6 @@
 import math
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -11,11 +10,10 @@ from hypothesis import strategies as st
 from linear_programs import best_margin
 
 from assocmem.deciding import feasibility
-from assocmem.deciding.feasibility import cancellation, decide, decide_top1, tail_margins, verify
+from assocmem.deciding.comparisons import cancellation
+from assocmem.deciding.feasibility import decide, decide_top1, verify
 from assocmem.pairs.data import Pairs, gaussian_pairs
-from assocmem.pairs.scores import retrieval_margins, scores
-from assocmem.training.losses import CrossEntropy
-from assocmem.training.passes import loss_pass
+from assocmem.pairs.scores import retrieval_margins
 
 
 def pairs_of(U, V):
@@ -98,30 +96,6 @@ def test_as_many_dimensions_as_pairs_are_always_enough():
         assert decide_top1(gaussian_pairs(n, n, seed=n)).feasible is True
 
 
-def test_a_target_among_others_is_hopeless_whatever_the_keys():
-    U = [[1, -1, 0, 0, 0.1], [0, 0, 1, -1, 0.1]]
-    pairs = pairs_of(U, np.random.default_rng(0).standard_normal((2, 5)).tolist())
-    verdict = decide_top1(pairs)
-    assert verdict.feasible is False
-    assert np.flatnonzero(verdict.certificate.weights.any(axis=0)).tolist() == [4]
-    assert verify(verdict.certificate, pairs)
-
-
-def test_equal_targets_and_empty_keys_are_hopeless():
-    pairs = gaussian_pairs(4, 6, seed=0)
-    U, V = pairs.U.clone(), pairs.V.clone()
-    U[:, 2] = U[:, 0]
-    twins = Pairs(U, V)
-    assert decide_top1(twins).feasible is False
-    V[:, 1] = 0
-    silent = Pairs(pairs.U, V)
-    for k in (1, 2, 3):
-        verdict = decide(silent, k)
-        assert verdict.feasible is False
-        assert verify(verdict.certificate, silent)
-    assert not verify(decide_top1(twins).certificate, pairs)
-
-
 def test_vectors_in_a_subspace_never_get_a_wrong_answer():
     pairs = gaussian_pairs(30, 5, seed=1)
     flat = Pairs(torch.cat([pairs.U, 0 * pairs.U]), torch.cat([pairs.V, 0 * pairs.V]))
@@ -155,35 +129,6 @@ def test_single_precision_data_are_exact_numbers_too():
     verdict = decide_top1(pairs)
     assert verdict.feasible is False
     assert verify(verdict.certificate, pairs)
-
-
-def test_weights_of_the_loss_give_its_gradient():
-    pairs = gaussian_pairs(12, 4, seed=0)
-    W = torch.from_numpy(np.random.default_rng(1).standard_normal((4, 4)))
-    S = scores(pairs, W)
-    weights = torch.softmax(S, dim=0).fill_diagonal_(0)
-    gradient = loss_pass(pairs, CrossEntropy(), W).gradient * pairs.n
-    torch.testing.assert_close(cancellation(pairs, weights), gradient)
-
-
-def test_response_is_the_derivative_of_the_weights():
-    pairs = gaussian_pairs(12, 4, seed=0)
-    rng = np.random.default_rng(1)
-    W, X = (torch.from_numpy(rng.standard_normal((4, 4))) for _ in range(2))
-    for k in (1, 3, 11):
-        loss = feasibility._loss(pairs.n, k)
-        ends = [feasibility._State(loss, scores(pairs, W + h * X)).weights for h in (-1e-6, 1e-6)]
-        change = feasibility._State(loss, scores(pairs, W)).response(scores(pairs, X))
-        torch.testing.assert_close(change.fill_diagonal_(0), (ends[1] - ends[0]) / 2e-6, rtol=1e-6, atol=1e-9)
-
-
-def test_tail_margins_by_sorting():
-    S = torch.from_numpy(np.random.default_rng(0).standard_normal((7, 7)))
-    for k in (1, 3, 6):
-        expected = [
-            S[i, i] - torch.cat([S[:i, i], S[i + 1 :, i]]).sort().values[-k:].mean() for i in range(7)
-        ]
-        torch.testing.assert_close(tail_margins(S, k), torch.stack(expected))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from assocmem.experiments.removal_sizes import (
     threshold_path,
 )
 from assocmem.pairs.data import gaussian_pairs
-from assocmem.removal.hessians import hessian_product, look, pull_back
+from assocmem.removal.hessians import evaluate, hessian_product, pull_back
 from assocmem.removal.leave_one_out import drop, full_problem, insertion, minimise, newton_step, without
 from assocmem.training.losses import TailAverage
 
@@ -35,7 +35,7 @@ def test_taylor_remainder_completes_the_linearised_equation(removed):
     problem, full, rest = removed
     u, v, a = problem.pairs.U[:, H], problem.pairs.V[:, H], float(full.a[H])
     eta = problem.pairs.U @ full.p[:, H]
-    xi = insertion(full, look(rest.problem, full.W), H).xi
+    xi = insertion(full, evaluate(rest.problem, full.W), H).xi
     diagonal, other = taylor_remainder(full, rest, H)
     left = hessian_product(rest, full.W - rest.W, "full")
     right = a * torch.outer(u - eta, v) - torch.outer(u, xi) - pull_back(rest.problem.pairs, other, diagonal)
@@ -56,7 +56,7 @@ def test_residuals_of_the_newton_step_add_up(removed):
     """Eq. ``residual-decomp``; the three parts measured apart make the gradient at the candidate."""
     problem, _, rest = removed
     step = newton_step(problem, rest, H)
-    at_full, at_rest = look(problem, step.W), look(rest.problem, step.W)
+    at_full, at_rest = evaluate(problem, step.W), evaluate(rest.problem, step.W)
     common = at_rest.gradient - hessian_product(rest, step.W - rest.W, "profiled")
     inserted = insertion(at_full, at_rest, H).gradient - step.insertion.gradient
     X = torch.outer(problem.pairs.U[:, H] - problem.pairs.U @ at_full.p[:, H], problem.pairs.V[:, H])

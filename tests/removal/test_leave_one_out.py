@@ -12,8 +12,8 @@ from assocmem.removal.hessians import (
     KINDS,
     Problem,
     dense_operator,
+    evaluate,
     hessian_product,
-    look,
     normalized_trace,
     solve,
 )
@@ -60,7 +60,7 @@ def objective(problem, mu=None):
 
     def psi(W):
         S = U.T @ W @ V
-        levels = look(problem, W.detach()).mu if mu is None else mu
+        levels = evaluate(problem, W.detach()).mu if mu is None else mu
         tail = (torch.nn.functional.softplus(beta * (S - levels)) / beta * other).sum(dim=0) / k
         losses = torch.nn.functional.softplus(-(S.diagonal() - levels - tail))
         return losses.sum() + problem.floor / 2 * (W * W).sum()
@@ -71,7 +71,7 @@ def objective(problem, mu=None):
 def test_gradient_and_value_are_those_of_the_joint_objective(problem):
     W = matrix(7, 2).requires_grad_()
     (gradient,) = torch.autograd.grad(objective(problem)(W), W)  # at the best thresholds their motion is free
-    point = look(problem, W.detach())
+    point = evaluate(problem, W.detach())
     assert relative(point.gradient, gradient) < 1e-12
     passed = loss_pass(problem.pairs, problem.loss, W.detach())
     assert relative(point.loss_gradient, passed.gradient * problem.pairs.n) < 1e-12
@@ -80,20 +80,20 @@ def test_gradient_and_value_are_those_of_the_joint_objective(problem):
 
 def test_full_hessian_is_the_second_derivative_with_thresholds_still(problem):
     W, D = matrix(7, 3), matrix(7, 4)
-    point = look(problem, W)
+    point = evaluate(problem, W)
     _, product = torch.autograd.functional.hvp(objective(problem, point.mu), W, D)
     assert relative(hessian_product(point, D, "full"), product) < 1e-11
 
 
 def test_profiled_hessian_is_the_derivative_of_the_gradient(problem):
     W, D, step = matrix(7, 3), matrix(7, 4), 1e-5
-    slope = (look(problem, W + step * D).gradient - look(problem, W - step * D).gradient) / (2 * step)
-    assert relative(hessian_product(look(problem, W), D, "profiled"), slope) < 1e-8
-    assert relative(hessian_product(look(problem, W), D, "full"), slope) > 1e-3
+    slope = (evaluate(problem, W + step * D).gradient - evaluate(problem, W - step * D).gradient) / (2 * step)
+    assert relative(hessian_product(evaluate(problem, W), D, "profiled"), slope) < 1e-8
+    assert relative(hessian_product(evaluate(problem, W), D, "full"), slope) > 1e-3
 
 
 def test_simplified_hessian_is_its_sum_of_rank_one_terms(problem):
-    point, U, V = look(problem, matrix(7, 3)), problem.pairs.U, problem.pairs.V
+    point, U, V = evaluate(problem, matrix(7, 3)), problem.pairs.U, problem.pairs.V
     f = torch.einsum("aj,bi->jiab", U, V).flatten(2)
     weights = point.a * point.c + torch.diag(point.b)
     sum_of_terms = torch.einsum("ji,jix,jiy->xy", weights, f, f) + problem.floor * torch.eye(
@@ -104,7 +104,7 @@ def test_simplified_hessian_is_its_sum_of_rank_one_terms(problem):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_products_matrices_solutions_and_traces_agree(problem, kind):
-    point, D = look(problem, matrix(7, 3)), matrix(7, 4)
+    point, D = evaluate(problem, matrix(7, 3)), matrix(7, 4)
     H = dense_operator(point, kind)
     assert relative(H, H.T) < 1e-14
     assert torch.linalg.eigvalsh(H)[0] >= problem.floor * (1 - 1e-9)
@@ -124,7 +124,7 @@ def test_dense_operators_are_those_of_the_mean_loss(problem, kind, profiled):
     of_mean = dense_hessian(problem.pairs, problem.loss, W, profiled=profiled) * problem.pairs.n
     assert (
         relative(
-            dense_operator(look(problem, W), kind),
+            dense_operator(evaluate(problem, W), kind),
             of_mean + problem.floor * torch.eye(49, dtype=torch.float64),
         )
         < 1e-12
@@ -137,9 +137,9 @@ def test_a_removed_pair_leaves_as_a_key_and_as_a_competitor(problem):
     direct = Problem(
         Pairs(drop_columns(problem.pairs.U, 5), drop_columns(problem.pairs.V, 5)), rest.loss, rest.floor
     )
-    assert torch.equal(look(rest, W).S, look(direct, W).S)
-    assert torch.allclose(look(rest, W).S, drop(look(problem, W).S, 5))
-    assert bool((look(rest, W).t < drop(look(problem, W).t, 5)).all())  # one competitor fewer
+    assert torch.equal(evaluate(rest, W).S, evaluate(direct, W).S)
+    assert torch.allclose(evaluate(rest, W).S, drop(evaluate(problem, W).S, 5))
+    assert bool((evaluate(rest, W).t < drop(evaluate(problem, W).t, 5)).all())  # one competitor fewer
 
 
 def drop_columns(X, h):
@@ -153,7 +153,7 @@ def test_minimisers_are_stationary(full, rest):
 
 
 def test_insertion_gradient_is_the_difference_of_the_others_losses(problem, rest):
-    seen = look(problem, rest.W)
+    seen = evaluate(problem, rest.W)
     inserted = insertion(seen, rest, 5)
     others = replace(seen, a=torch.where(torch.arange(24) == 5, 0, seen.a))
     assert relative(inserted.gradient, others.loss_gradient - rest.loss_gradient) < 1e-11
@@ -200,11 +200,11 @@ def test_bad_input_is_refused(problem):
     with pytest.raises(ValueError, match="h = -1"):
         without(problem, -1)
     with pytest.raises(ValueError, match="kind = 'half'"):
-        solve(look(problem, matrix(7, 3)), matrix(7, 4), "half")
+        solve(evaluate(problem, matrix(7, 3)), matrix(7, 4), "half")
     with pytest.raises(ValueError, match="kind = 'half'"):
-        hessian_product(look(problem, matrix(7, 3)), matrix(7, 4), "half")
+        hessian_product(evaluate(problem, matrix(7, 3)), matrix(7, 4), "half")
     with pytest.raises(ValueError, match="probes = 1"):
-        normalized_trace(look(problem, matrix(7, 3)), probes=1)
+        normalized_trace(evaluate(problem, matrix(7, 3)), probes=1)
 
 
 def test_no_pair_can_go_where_the_tail_takes_all_that_are_left():
@@ -217,7 +217,7 @@ def test_no_pair_can_go_where_the_tail_takes_all_that_are_left():
 def test_a_solver_that_does_not_converge_says_so(problem, monkeypatch):
     monkeypatch.setattr(hessians, "MOST_STEPS", 2)
     with pytest.raises(RuntimeError, match="solve: residual .* after 2 steps"):
-        solve(look(problem, matrix(7, 3)), matrix(7, 4))
+        solve(evaluate(problem, matrix(7, 3)), matrix(7, 4))
     monkeypatch.setattr(leave_one_out, "TOLERANCE", 1e-40)
     with pytest.raises(RuntimeError, match="minimise: gap"):
         minimise(problem)

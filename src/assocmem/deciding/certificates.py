@@ -26,14 +26,23 @@ factorisation returned as L. Bounds are rounded up.
 
 import sys
 from dataclasses import dataclass
+from os import PathLike
 
 import numpy as np
 
 UNIT = 2.0**-53
+"""Relative rounding error of one operation in double precision, rounded to nearest."""
 UNDERFLOW = 2.0**-900
-UPWARD = 1 + 2.0**-20  # bounds are sums of nonnegative terms, of which rounding takes less than this
-BLOCK = 2**23  # entries of a matrix that are worked on at once
+"""More than all that is lost to underflow once everything is scaled to size one: a single operation loses no
+more than ``2^-1074``."""
+UPWARD = 1 + 2.0**-20
+"""Factor by which bounds are rounded up. They are sums of nonnegative terms, of which rounding takes less: a
+share of ``2^-20`` only from ``2^33`` terms on."""
+BLOCK = 2**23
+"""Entries of a matrix that are worked on at once, 64 MiB in double precision: little beside the matrices that
+are held whole. Chosen by trial."""
 FORMAT = 1
+"""Version of the files that `save` writes, for later versions of this script to tell."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +64,12 @@ class Certificate:
     weights: np.ndarray | None = None
 
     @property
-    def feasible(self):
+    def feasible(self) -> bool:
         """What it claims: whether some memory retrieves every pair."""
         return self.W is not None
 
 
-def holds(certificate, U, V):
+def holds(certificate: Certificate, U: np.ndarray, V: np.ndarray) -> bool:
     """Whether a certificate proves its claim about the pairs; never true because of rounding.
 
     Parameters
@@ -86,10 +95,23 @@ def holds(certificate, U, V):
         return _cancels(weights, U, V, k) if W is None else _retrieves(W, U, V, k)
 
 
-def well_formed(certificate, U, V):
-    """A certificate and its data as plain arrays: k, W, weights, U, V; None if they do not fit together.
+def well_formed(
+    certificate: Certificate, U: np.ndarray, V: np.ndarray
+) -> tuple[int, np.ndarray | None, np.ndarray | None, np.ndarray, np.ndarray] | None:
+    """A certificate and its data as plain arrays of double precision.
 
     Nothing is converted that a conversion could change: numbers are floating-point of at most 64 bits.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    U, V : array, shape (d, n)
+        Targets and keys.
+
+    Returns
+    -------
+    tuple of k, W, weights, U and V, or None
+        None if they do not fit together.
     """
     U, V, W, weights = (_matrix(X) for X in (U, V, certificate.W, certificate.weights))
     if U is None or V is None or U.shape != V.shape or (W is None) == (weights is None):
@@ -107,15 +129,28 @@ def _matrix(X):
     return X.astype(np.float64) if known and bool(np.isfinite(X).all()) else None
 
 
-def save(path, certificate, U, V):
-    """Write a certificate with the pairs it is about to a compressed file (``.npz``)."""
+def save(path: str | PathLike[str], certificate: Certificate, U: np.ndarray, V: np.ndarray) -> None:
+    """Write a certificate with the pairs it is about to a compressed file.
+
+    Parameters
+    ----------
+    path : str or path
+        Of the file, ``.npz``.
+    certificate : Certificate
+    U, V : array, shape (d, n)
+        Targets and keys.
+    """
     body = {"W": certificate.W} if certificate.feasible else {"weights": certificate.weights}
     with open(path, "wb") as file:
         np.savez_compressed(file, format=FORMAT, k=certificate.k, U=np.asarray(U), V=np.asarray(V), **body)
 
 
-def load(path):
+def load(path: str | PathLike[str]) -> tuple[Certificate, np.ndarray, np.ndarray]:
     """Read what `save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
 
     Returns
     -------
@@ -258,6 +293,7 @@ def _places(d):
 
 
 def _g(m):
+    """Share of the sum of absolute values by which a sum of m products in double precision may be off."""
     return m * UNIT / (1 - m * UNIT)
 
 
@@ -290,6 +326,7 @@ def _vanishing(U, V):
 
 
 def _main(paths):
+    """Check files and say what was found; the exit code."""
     if not paths:
         print("usage: python certificates.py FILE...", file=sys.stderr)
         return 2

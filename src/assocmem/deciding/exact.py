@@ -9,13 +9,20 @@ import numpy as np
 from scipy.linalg import qr
 
 from assocmem.checks import require
-from assocmem.deciding.certificates import well_formed
+from assocmem.deciding.certificates import Certificate, well_formed
+from assocmem.pairs.data import Pairs
 
 LARGEST_DIMENSION = 24
+"""Dimension up to which exact arithmetic takes no more than about a minute."""
 WEIGHT_BITS = 60
+"""Binary digits after the point to which weights, the largest of size one, are rounded before they are made
+to cancel. Short numbers make exact arithmetic fast, and what rounding spoils is corrected with the rest."""
+SINGULAR = 1e-13
+"""Last pivot over the first up to which comparisons do not count as a basis of all matrices: several hundred
+roundings of double precision. Chosen by trial."""
 
 
-def holds_exactly(certificate, pairs):
+def holds_exactly(certificate: Certificate, pairs: Pairs) -> bool:
     """Whether a certificate proves its claim about these pairs, in exact arithmetic.
 
     Parameters
@@ -43,6 +50,7 @@ def holds_exactly(certificate, pairs):
 
 
 def _retrieves(W, U, V, k):
+    """Whether every signal exceeds the average of its k best competitors."""
     S = U.T @ (W @ V)
     signal = S.diagonal().copy()
     n = len(S)
@@ -51,6 +59,7 @@ def _retrieves(W, U, V, k):
 
 
 def _cancels(weights, U, V, k):
+    """Whether weights near these are a proof that no memory retrieves, by making them cancel exactly."""
     n = U.shape[1]
     if (weights < 0).any() or weights.diagonal().any() or not weights.any():
         return False
@@ -94,7 +103,7 @@ def _independent(targets, V, sizes):
         return None
     A = (_unit(targets)[:, None] * _unit(V)[None]).reshape(size, -1) * (sizes / sizes.max())
     R, order = qr(A, mode="r", pivoting=True)
-    if not abs(R[size - 1, size - 1]) > 1e-13 * abs(R[0, 0]):
+    if not abs(R[size - 1, size - 1]) > SINGULAR * abs(R[0, 0]):
         return None
     return order[:size]
 

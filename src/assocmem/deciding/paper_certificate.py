@@ -11,9 +11,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from scipy import special
 
 from assocmem.checks import require, require_integer
+from assocmem.pairs.data import Pairs
+
+INVERSION_STEPS = 60
+"""Newton steps for an inverse Mills ratio. From ``1e-12`` to ``1e6`` five are enough for all digits; the
+others are cheap and change nothing."""
+MOST_DESCENT_STEPS = 200
+"""Eigenvectors that one descent takes at most. Chosen by trial."""
+DESCENT_GAIN = 1e-4
+"""Share by which an eigenvector has to lower a sum for the descent to go on. Chosen by trial."""
+SMALLEST_TERM = 1e-9
+"""Size, over that of the average term, below which all terms of a sum of absolute values count as equal, so
+that none gets an infinite weight. Chosen by trial."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +48,12 @@ class DualArray:
     size: float
 
 
-def cutoff(n):
+def cutoff(n: int) -> int:
     """How many targets the proof compares with, ``r = floor(n / (log n)^2)``."""
     return math.floor(n / math.log(n) ** 2)
 
 
-def dual_array(pairs, r=None):
+def dual_array(pairs: Pairs, r: int | None = None) -> DualArray:
     """Weights that nearly cancel, exactly as the proof of Lemma ``array`` builds them.
 
     Parameters
@@ -73,12 +86,12 @@ def dual_array(pairs, r=None):
     return DualArray(weights, total, float(total.norm()) * d * math.log(n) / n)
 
 
-def inverse_mills(value):
+def inverse_mills(value: ArrayLike) -> np.ndarray:
     """Solve ``phi(z) / (1 - Phi(z)) = value`` for z.
 
     Parameters
     ----------
-    value : array
+    value : float or array
         Positive.
 
     Returns
@@ -87,13 +100,14 @@ def inverse_mills(value):
     """
     value = np.asarray(value, dtype=float)
     z = np.where(value > 1, value - 1 / np.maximum(value, 1), np.sqrt(2) * special.erfcinv(2 - value))
-    for _ in range(60):  # the ratio is increasing and convex: Newton's method settles from the right
+    # The ratio is increasing and convex, so that Newton's method settles from the right.
+    for _ in range(INVERSION_STEPS):
         ratio = math.sqrt(2 / math.pi) / special.erfcx(z / math.sqrt(2))
         z = z - (ratio - value) / (ratio * (ratio - z))
     return z
 
 
-def predicted_size(log_n, c):
+def predicted_size(log_n: ArrayLike, c: float) -> np.ndarray | float:
     """What ``DualArray.size`` should be, in root mean square, to leading order.
 
     With all lengths at their typical values the second moment in the proof is ``(n/r) (2 + 2 b^2 (1/p - 1) +
@@ -118,7 +132,7 @@ def predicted_size(log_n, c):
     return np.exp(0.5 * (np.log(c) + 5 * np.log(log_n) - log_n + variance))
 
 
-def reach(pairs, r=None, *, starts=4, seed=0):
+def reach(pairs: Pairs, r: int | None = None, *, starts: int = 4, seed: int = 0) -> tuple[float, float]:
     """The constant of Lemma ``certificate`` on one instance, from both sides.
 
     ``inf over |X|_F = 1 of d / (r (n - r)) sum |(u_i - u_j)' X v_i|`` over i > r and j <= r.
@@ -154,10 +168,10 @@ def reach(pairs, r=None, *, starts=4, seed=0):
 def _descend(A, X):
     """Smallest sum of ``|A' X|`` near X on the sphere, by eigenvectors of reweighted squares."""
     value = float((A.T @ X).abs().sum())
-    for _ in range(200):
-        weights = 1 / (A.T @ X).abs().clamp_(min=1e-9 * value / A.shape[1])
+    for _ in range(MOST_DESCENT_STEPS):
+        weights = 1 / (A.T @ X).abs().clamp_(min=SMALLEST_TERM * value / A.shape[1])
         X = torch.linalg.eigh((A * weights) @ A.T).eigenvectors[:, 0]
         before, value = value, min(value, float((A.T @ X).abs().sum()))
-        if value > before * (1 - 1e-4):
+        if value > before * (1 - DESCENT_GAIN):
             break
     return value

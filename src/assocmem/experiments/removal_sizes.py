@@ -13,7 +13,7 @@ from assocmem.checks import require
 from assocmem.pairs.data import Pairs, derived_seed, gaussian_pairs
 from assocmem.pairs.scores import scores
 from assocmem.pairs.sizes import pairs_at_load
-from assocmem.removal.hessians import dense_inverse, hessian_product, look, pull_back
+from assocmem.removal.hessians import dense_inverse, evaluate, hessian_product, pull_back
 from assocmem.removal.leave_one_out import (
     drop,
     full_problem,
@@ -105,7 +105,7 @@ def measure_instance(d, seed, *, load, r, beta, ridge, law="gaussian"):
     rest = minimise(without(problem, 0), full.W)
     least = minimise(without(rest.problem, 0), rest.W)
     step = newton_step(problem, rest, 0)
-    candidate = look(problem, step.W)
+    candidate = evaluate(problem, step.W)
     fresh = pairs_of_law(FRESH, d, law, seed=derived_seed(seed, d, LAWS.index(law), 1))
     one = rank_one_response(problem, full, rest, 0)
     two = rank_one_response(rest.problem, rest, least, 0)
@@ -179,7 +179,7 @@ def _increments(full, rest, step, candidate):
 
 def _residuals(full, rest, step, candidate):
     """The three remainders of the Newton step, and the entries of the Taylor remainder of Appendix B."""
-    at_rest = look(rest.problem, step.W)
+    at_rest = evaluate(rest.problem, step.W)
     common = at_rest.gradient - hessian_product(rest, step.W - rest.W, "profiled")
     inserted = insertion(candidate, at_rest, 0).gradient - step.insertion.gradient
     diagonal, other = taylor_remainder(full, rest, 0)
@@ -202,7 +202,7 @@ def taylor_remainder(full, rest, h):
 
     Parameters
     ----------
-    full, rest : Point
+    full, rest : Evaluation
         The minimisers with and without pair h.
     h : int
 
@@ -224,7 +224,7 @@ def threshold_path(full, rest, h):
 
     Parameters
     ----------
-    full, rest : Point
+    full, rest : Evaluation
     h : int
 
     Returns

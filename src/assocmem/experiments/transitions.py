@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from assocmem.checks import require
-from assocmem.theory.kinematics import _log_probabilities, pooled_moments
+from assocmem.theory.kinematics import log_probabilities, pooled_moments
 
 NEAR, STRETCH = 2.5, 0.25  # widths about one half that a fit uses; how far the width may be off
 
@@ -87,7 +87,7 @@ def transition(n, d, successes, trials, k=1):
     span = np.ptp(place) + width
 
     def surprise(x):
-        yes, no = _log_probabilities(n, d[near], k, x[0] * width, math.exp(x[1]))
+        yes, no = log_probabilities(n, d[near], k, x[0] * width, math.exp(x[1]))
         counted = successes[near] @ yes + (trials - successes)[near] @ no
         strayed = (mean + x[0] * width - middle) / span  # counts may not confine it, tens of widths apart
         return 0.5 * strayed**2 + 0.5 * (x[1] / STRETCH) ** 2 - counted

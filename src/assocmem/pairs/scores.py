@@ -1,18 +1,24 @@
-"""Everything read off the scores of a memory, block by block, so that they are never held whole."""
+"""Everything read off the scores of a memory, block by block, so that they are never held whole.
+
+Each function here walks over blocks of score columns, so that its memory is ``O(n d + n b)`` for blocks of
+``b`` columns.
+"""
 
 import math
+from collections.abc import Iterator
 
 import torch
 
 from assocmem.checks import require
 from assocmem.machine import available_bytes
-from assocmem.pairs.data import _describe
+from assocmem.pairs.data import Pairs, describe
 from assocmem.pairs.sizes import BLOCK_BYTES, column_slices
 
-GPU_BLOCK_BYTES = 2**30  # so that a block has keys for all of its processors
+GPU_BLOCK_BYTES = 2**30
+"""Bytes of one block of scores on a GPU: so many that a block has keys for all of its processors."""
 
 
-def block_columns(n, itemsize=8, device="cpu"):
+def block_columns(n: int, itemsize: int = 8, device: str | torch.device = "cpu") -> int:
     """How many score columns one block holds: 64 MiB of scores, 1 GiB on a GPU, less where memory is short.
 
     Parameters
@@ -23,6 +29,11 @@ def block_columns(n, itemsize=8, device="cpu"):
         Bytes of one score.
     device : str or torch.device
         Where the block will be.
+
+    Returns
+    -------
+    int
+        From 1 to n.
     """
     on_cpu = torch.device(device).type == "cpu"
     most = BLOCK_BYTES if on_cpu else GPU_BLOCK_BYTES
@@ -33,7 +44,7 @@ def block_columns(n, itemsize=8, device="cpu"):
     return int(min(n, max(1, budget // (n * itemsize))))
 
 
-def scores(pairs, W, columns=slice(None)):
+def scores(pairs: Pairs, W: torch.Tensor, columns: slice = slice(None)) -> torch.Tensor:
     """Scores ``s_ji = u_j' W v_i`` of every target for the keys in ``columns``.
 
     Parameters
@@ -47,26 +58,41 @@ def scores(pairs, W, columns=slice(None)):
     -------
     Tensor, shape (n, b)
         ``S[j, i]`` is the score of target j for the i-th of the b keys.
+
+    Raises
+    ------
+    ValueError
+        If ``W`` is no memory for these pairs.
     """
     require_memory_matrix(pairs, W)
     return pairs.U.T @ (W @ pairs.V[:, columns])
 
 
-def score_blocks(pairs, W):
+def score_blocks(pairs: Pairs, W: torch.Tensor) -> Iterator[tuple[slice, torch.Tensor]]:
     """Walk over the score matrix in blocks of columns.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    W : Tensor, shape (d, d)
 
     Yields
     ------
     columns : slice
     block : Tensor, shape (n, b)
         A fresh tensor that the caller may overwrite.
+
+    Raises
+    ------
+    ValueError
+        If ``W`` is no memory for these pairs.
     """
     require_memory_matrix(pairs, W)
     for columns in column_slices(pairs.n, block_columns(pairs.n, W.element_size(), W.device)):
         yield columns, pairs.U.T @ (W @ pairs.V[:, columns])
 
 
-def retrieval_margins(pairs, W):
+def retrieval_margins(pairs: Pairs, W: torch.Tensor) -> torch.Tensor:
     """Margin of each key, its signal score less the best competing score.
 
     Parameters
@@ -78,12 +104,17 @@ def retrieval_margins(pairs, W):
     -------
     Tensor, shape (n,)
         ``s_ii - max_{j != i} s_ji``; all positive exactly when ``W`` retrieves every pair (eq. ``top1``).
+
+    Raises
+    ------
+    ValueError
+        If ``W`` is no memory for these pairs.
     """
     signal, rival = signals_and_rivals(pairs, W)
     return signal - rival
 
 
-def signals_and_rivals(pairs, W):
+def signals_and_rivals(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Signal score and best competing score of each key.
 
     Parameters
@@ -95,6 +126,11 @@ def signals_and_rivals(pairs, W):
     -------
     signal, rival : Tensor, shape (n,)
         ``s_ii`` and ``max_{j != i} s_ji``.
+
+    Raises
+    ------
+    ValueError
+        If ``W`` is no memory for these pairs.
     """
     signal, rival = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     for columns, block in score_blocks(pairs, W):
@@ -103,7 +139,7 @@ def signals_and_rivals(pairs, W):
     return signal, rival
 
 
-def signal_percentiles(pairs, W):
+def signal_percentiles(pairs: Pairs, W: torch.Tensor) -> torch.Tensor:
     """Share of competitors at or below the signal, for each key (the paper's Omega_i).
 
     Parameters
@@ -115,11 +151,16 @@ def signal_percentiles(pairs, W):
     -------
     Tensor, shape (n,)
         Multiples of ``1 / (n - 1)`` between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If ``W`` is no memory for these pairs.
     """
     return signals_and_percentiles(pairs, W)[1]
 
 
-def signals_and_percentiles(pairs, W):
+def signals_and_percentiles(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Signal score of each key, and the share of its competitors at or below it.
 
     Parameters
@@ -130,6 +171,12 @@ def signals_and_percentiles(pairs, W):
     Returns
     -------
     signal, percentile : Tensor, shape (n,)
+        ``s_ii``, and multiples of ``1 / (n - 1)`` between 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If ``W`` is no memory for these pairs.
     """
     signal, percentile = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     for columns, block in score_blocks(pairs, W):
@@ -138,7 +185,7 @@ def signals_and_percentiles(pairs, W):
     return signal, percentile
 
 
-def take_signal(block, columns, replacement):
+def take_signal(block: torch.Tensor, columns: slice, replacement: float) -> torch.Tensor:
     """Signal scores of a block, overwritten there so that only competitors remain.
 
     Parameters
@@ -146,7 +193,10 @@ def take_signal(block, columns, replacement):
     block : Tensor, shape (n, b)
         Scores of the keys in ``columns``; changed in place.
     columns : slice
+        The keys of the block.
     replacement : float
+        What is written in place of the signals: minus infinity leaves the largest entry to the competitors,
+        plus infinity a count of the entries that are at most some number.
 
     Returns
     -------
@@ -158,8 +208,15 @@ def take_signal(block, columns, replacement):
     return signal
 
 
-def require_memory_matrix(pairs, W, name="W"):
+def require_memory_matrix(pairs: Pairs, W: torch.Tensor, name: str = "W") -> None:
     """Check that a matrix is a memory for these pairs: shape (d, d), their dtype and device, finite.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    W : Tensor, shape (d, d)
+    name : str
+        What to call the matrix in a message.
 
     Raises
     ------
@@ -167,7 +224,7 @@ def require_memory_matrix(pairs, W, name="W"):
         Naming the matrix by ``name``.
     """
     ok = isinstance(W, torch.Tensor) and W.shape == (pairs.d, pairs.d)
-    require(ok, name, _describe(W), f"a tensor of shape ({pairs.d}, {pairs.d})")
+    require(ok, name, describe(W), f"a tensor of shape ({pairs.d}, {pairs.d})")
     like = W.dtype == pairs.U.dtype and W.device == pairs.U.device
-    require(like, name, _describe(W), f"of dtype {pairs.U.dtype} on {pairs.U.device}, like the pairs")
+    require(like, name, describe(W), f"of dtype {pairs.U.dtype} on {pairs.U.device}, like the pairs")
     require(bool(torch.isfinite(W).all()), name, "a matrix with inf or nan", "finite")

@@ -1,16 +1,22 @@
 """The tail average of any vector: the mean of its largest entries, and its smoothing.
 
-Written for clarity and batches of moderate size; the fitting engine has its own fast form in `losses`.
+Written for clarity and batches of moderate size; the fitting engine has its own fast form in
+`assocmem.training.losses`.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from assocmem.checks import require
 from assocmem.pairs.sizes import tail_count
 
+MOST_HALVINGS = 1100
+"""Enough to halve an interval of length 2^26 down to the smallest float, 2^-1074, as for a threshold at zero;
+elsewhere some sixty halvings leave two neighbouring floats."""
 
-def tail_average(x, r):
+
+def tail_average(x: ArrayLike, r: float) -> np.ndarray | float:
     """Mean of the ``k = ceil(r m)`` largest of m entries (eq. ``tam-def``); the maximum for k = 1.
 
     In finance this is the empirical conditional value-at-risk.
@@ -35,7 +41,7 @@ def tail_average(x, r):
     return np.partition(x, -k, axis=-1)[..., -k:].mean(axis=-1)[()]
 
 
-def smoothed_tail_average(x, r, beta):
+def smoothed_tail_average(x: ArrayLike, r: float, beta: float) -> np.ndarray | float:
     """``min_mu { mu + sum_j softplus(beta (x_j - mu)) / (beta k) }`` (eq. ``sTAM``).
 
     At least the tail average and at most ``log(2) m / (beta k)`` above it. For r = 1 the infimum is the mean.
@@ -66,10 +72,25 @@ def smoothed_tail_average(x, r, beta):
     return (mu + np.logaddexp(0, z).sum(axis=-1) / (beta * k))[()]
 
 
-def smoothed_threshold(x, r, beta):
+def smoothed_threshold(x: ArrayLike, r: float, beta: float) -> np.ndarray | float:
     """The minimiser in eq. ``sTAM``: where ``sum_j sigmoid(beta (x_j - mu)) = k``; ``-inf`` for r = 1.
 
-    Parameters and errors as for `smoothed_tail_average`. By bisection, to the last digit.
+    By bisection, to the last digit, of all vectors at once.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., m)
+    r, beta : float
+        As for `smoothed_tail_average`.
+
+    Returns
+    -------
+    ndarray, shape (...), or float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range or a vector that is empty or not finite.
     """
     x = _entries(x)
     require(0 < beta < np.inf, "beta", beta, "a finite number > 0")
@@ -77,10 +98,10 @@ def smoothed_threshold(x, r, beta):
     k = tail_count(r, m)
     if k == m:
         return np.full(x.shape[:-1], -np.inf)[()]
-    # with every entry at the largest, or at the smallest, the equation has a closed form
+    # If every entry were at the largest, or every one at the smallest, the equation would have a closed form.
     reach = special.logit(k / m) / beta
     low, high = x.min(axis=-1) - reach, x.max(axis=-1) - reach
-    for _ in range(1100):
+    for _ in range(MOST_HALVINGS):
         middle = 0.5 * (low + high)
         if np.all((middle <= low) | (middle >= high)):
             break
@@ -89,21 +110,52 @@ def smoothed_threshold(x, r, beta):
     return middle[()]
 
 
-def smoothed_gradient(x, r, beta):
+def smoothed_gradient(x: ArrayLike, r: float, beta: float) -> np.ndarray:
     """Gradient ``q / k`` of the smoothed tail average (Lemma ``tail-derivatives``).
 
-    ``q = sigmoid(beta (x - mu))``; nonnegative, and sums to one. Parameters and errors as for
-    `smoothed_tail_average`.
+    Here ``q = sigmoid(beta (x - mu))``.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., m)
+    r, beta : float
+        As for `smoothed_tail_average`.
+
+    Returns
+    -------
+    ndarray, shape (..., m)
+        Nonnegative; sums to one over the last axis.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range or a vector that is empty or not finite.
     """
     x = _entries(x)
     mu = np.asarray(smoothed_threshold(x, r, beta))
     return special.expit(beta * (x - mu[..., None])) / tail_count(r, x.shape[-1])
 
 
-def smoothed_hessian(x, r, beta):
-    """Hessian ``diag(C) - C C' / sum(C)`` of the smoothed tail average, ``C = beta q (1 - q) / k``.
+def smoothed_hessian(x: ArrayLike, r: float, beta: float) -> np.ndarray:
+    """Hessian ``diag(C) - C C' / sum(C)`` of the smoothed tail average (Lemma ``tail-derivatives``).
 
-    Shape (..., m, m); the second term comes from the threshold that moves along.
+    Here ``C = beta q (1 - q) / k`` with the q of `smoothed_gradient`. The second term is there because the
+    threshold moves with the entries.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., m)
+    r, beta : float
+        As for `smoothed_tail_average`.
+
+    Returns
+    -------
+    ndarray, shape (..., m, m)
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range or a vector that is empty or not finite.
     """
     x = _entries(x)
     k = tail_count(r, x.shape[-1])
@@ -114,6 +166,7 @@ def smoothed_hessian(x, r, beta):
 
 
 def _entries(x):
+    """Vectors as an array of floats, checked."""
     x = np.asarray(x, dtype=float)
     require(x.ndim >= 1 and x.shape[-1] >= 1, "x", x.shape, "at least one entry along the last axis")
     require(bool(np.isfinite(x).all()), "x", "an array with inf or nan", "finite")

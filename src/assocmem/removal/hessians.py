@@ -6,8 +6,9 @@ All belong to the *summed* objective ``Psi`` of the paper (eq. ``loss_stam_joint
     D -> floor D + U Y V',     Y = weights on X, column by column.
 
 ``full`` holds the thresholds still (Definition 2), ``profiled`` lets them follow W, and ``simplified`` keeps
-only the signal of each margin's gradient (eq. ``simplified_hessian_main``). The score-sized arrays of a point
-are kept, so that a product costs two products of ``n x d x n`` and no exponential.
+only the signal of each margin's gradient (eq. ``simplified_hessian_main``). An evaluation of the objective at
+a memory keeps its arrays of the size of the scores, so that a Hessian times a direction costs two products of
+``n x d x n`` and no exponential.
 """
 
 import math
@@ -22,7 +23,13 @@ from assocmem.training.losses import TailAverage
 from assocmem.training.passes import assemble_hessian
 
 KINDS = ("full", "profiled", "simplified")
+"""Names of the three Hessians."""
 MOST_STEPS = 2000
+"""Steps of conjugate gradients after which a system counts as unsolvable. Chosen by trial, as a guard against
+an endless loop: it is far more than any system of this book takes."""
+PROBE_RESIDUAL = 1e-6
+"""Relative residual to which the system of each random probe of a trace is solved: small enough that the
+scatter between probes hides what is left."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,8 @@ class Problem:
     pairs : Pairs, float64
     loss : TailAverage
     floor : float
-        ``ridge n / d^2`` with the n of the problem before any removal.
+        ``ridge n / d^2`` with the n of the problem before any removal: the coefficient of the summed
+        objective's ridge, below which no eigenvalue of a Hessian lies.
     """
 
     pairs: Pairs
@@ -42,19 +50,19 @@ class Problem:
     floor: float
 
     @property
-    def k(self):
+    def k(self) -> int:
         """Size of the tail."""
         return self.loss.tail(self.pairs.n - 1)
 
     @property
-    def ridge(self):
+    def ridge(self) -> float:
         """The ridge of `assocmem.training.fit.fit` for the same minimiser."""
         return self.floor * self.pairs.d**2 / self.pairs.n
 
 
 @dataclass(frozen=True)
-class Point:
-    """What the objective looks like at a memory.
+class Evaluation:
+    """A memory with all that one evaluation of the objective at it says.
 
     Attributes
     ----------
@@ -82,17 +90,17 @@ class Point:
     c: torch.Tensor
 
     @property
-    def loss_gradient(self):
+    def loss_gradient(self) -> torch.Tensor:
         """Gradient of the summed loss in W without the ridge, shape (d, d)."""
         return pull_back(self.problem.pairs, self.p * self.a, -self.a)
 
     @property
-    def gradient(self):
+    def gradient(self) -> torch.Tensor:
         """Gradient of the objective in W (eq. ``grad_W``), shape (d, d)."""
         return self.loss_gradient + self.problem.floor * self.W
 
 
-def look(problem, W):
+def evaluate(problem: Problem, W: torch.Tensor) -> Evaluation:
     """Scores, thresholds, margins and weights of a problem at a memory.
 
     Parameters
@@ -102,8 +110,8 @@ def look(problem, W):
 
     Returns
     -------
-    Point
-        Holds four arrays of n x n.
+    Evaluation
+        Holds three arrays of n x n.
     """
     S = scores(problem.pairs, W)
     p, signal = S.clone(), S.diagonal().clone()
@@ -111,26 +119,43 @@ def look(problem, W):
     t, mu = problem.loss.aggregate(p)
     m = signal - t
     a = torch.sigmoid(-m)
-    return Point(problem, W, S, mu, t, m, a, a * (1 - a), p, problem.loss.curvature(p))
+    return Evaluation(problem, W, S, mu, t, m, a, a * (1 - a), p, problem.loss.curvature(p))
 
 
-def pull_back(pairs, Y, diagonal):
-    """``U Y V'`` with the diagonal of Y, which must be zero, replaced by a vector."""
+def pull_back(pairs: Pairs, Y: torch.Tensor, diagonal: torch.Tensor) -> torch.Tensor:
+    """``U Y V'`` with the diagonal of Y replaced by a vector.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    Y : Tensor, shape (n, n)
+        Zero on the diagonal.
+    diagonal : Tensor, shape (n,)
+
+    Returns
+    -------
+    Tensor, shape (d, d)
+    """
     return (pairs.U @ Y + pairs.U * diagonal) @ pairs.V.T
 
 
-def hessian_product(point, D, kind="full"):
+def hessian_product(point: Evaluation, D: torch.Tensor, kind: str = "full") -> torch.Tensor:
     """One of the Hessians times a direction.
 
     Parameters
     ----------
-    point : Point
+    point : Evaluation
     D : Tensor, shape (d, d)
     kind : {"full", "profiled", "simplified"}
 
     Returns
     -------
     Tensor, shape (d, d)
+
+    Raises
+    ------
+    ValueError
+        For another kind.
     """
     require(kind in KINDS, "kind", kind, f"one of {', '.join(KINDS)}")
     pairs = point.problem.pairs
@@ -146,17 +171,22 @@ def hessian_product(point, D, kind="full"):
     return pull_back(pairs, Y, point.b * change).add_(D, alpha=point.problem.floor)
 
 
-def dense_operator(point, kind="full"):
+def dense_operator(point: Evaluation, kind: str = "full") -> torch.Tensor:
     """One of the Hessians as a matrix that acts on ``D.reshape(-1)``, for small d.
 
     Parameters
     ----------
-    point : Point
+    point : Evaluation
     kind : {"full", "profiled", "simplified"}
 
     Returns
     -------
     Tensor, shape (d^2, d^2)
+
+    Raises
+    ------
+    ValueError
+        For another kind.
     """
     require(kind in KINDS, "kind", kind, f"one of {', '.join(KINDS)}")
     U, V = point.problem.pairs.U, point.problem.pairs.V
@@ -166,17 +196,32 @@ def dense_operator(point, kind="full"):
     return H
 
 
-def dense_inverse(point, kind="full"):
-    """Inverse of one of the Hessians as a matrix, through its Cholesky factor, in ``O(d^6)``."""
+def dense_inverse(point: Evaluation, kind: str = "full") -> torch.Tensor:
+    """Inverse of one of the Hessians as a matrix, through its Cholesky factor, in ``O(d^6)``.
+
+    Parameters
+    ----------
+    point : Evaluation
+    kind : {"full", "profiled", "simplified"}
+
+    Returns
+    -------
+    Tensor, shape (d^2, d^2)
+
+    Raises
+    ------
+    ValueError
+        For another kind.
+    """
     return torch.cholesky_inverse(torch.linalg.cholesky(dense_operator(point, kind)))
 
 
-def solve(point, right, kind="full", *, tol=1e-10):
+def solve(point: Evaluation, right: torch.Tensor, kind: str = "full", *, tol: float = 1e-10) -> torch.Tensor:
     """A Hessian's inverse applied to a matrix, by conjugate gradients.
 
     Parameters
     ----------
-    point : Point
+    point : Evaluation
     right : Tensor, shape (d, d)
     kind : {"full", "profiled", "simplified"}
     tol : float
@@ -188,6 +233,8 @@ def solve(point, right, kind="full", *, tol=1e-10):
 
     Raises
     ------
+    ValueError
+        For another kind.
     RuntimeError
         If the residual is not reached.
     """
@@ -209,12 +256,14 @@ def solve(point, right, kind="full", *, tol=1e-10):
     )
 
 
-def normalized_trace(point, kind="full", *, probes=None, seed=0):
+def normalized_trace(
+    point: Evaluation, kind: str = "full", *, probes: int | None = None, seed: int = 0
+) -> tuple[float, float]:
     """``tr(H^-1) / d^2``, exactly or from random probes (Hutchinson's estimate).
 
     Parameters
     ----------
-    point : Point
+    point : Evaluation
     kind : {"full", "profiled", "simplified"}
     probes : int, optional
         Matrices of random signs; by default the inverse is formed, which takes ``O(d^6)``.
@@ -225,6 +274,13 @@ def normalized_trace(point, kind="full", *, probes=None, seed=0):
     trace : float
     error : float
         Standard error over the probes; 0 where exact.
+
+    Raises
+    ------
+    ValueError
+        For another kind, or fewer than two probes.
+    RuntimeError
+        If the system of a probe is not solved.
     """
     d = point.problem.pairs.d
     if probes is None:
@@ -234,6 +290,6 @@ def normalized_trace(point, kind="full", *, probes=None, seed=0):
     found = []
     for _ in range(probes):
         signs = torch.randint(0, 2, (d, d), generator=generator).to(point.W).mul_(2).sub_(1)
-        found.append(float((signs * solve(point, signs, kind, tol=1e-6)).mean()))
+        found.append(float((signs * solve(point, signs, kind, tol=PROBE_RESIDUAL)).mean()))
     found = torch.tensor(found)
     return float(found.mean()), float(found.std()) / math.sqrt(probes)

@@ -12,14 +12,19 @@ from scipy.special import expit
 
 from assocmem.checks import require, require_integer
 from assocmem.pairs.data import Pairs
-from assocmem.removal.hessians import Point, Problem, look, pull_back, solve
+from assocmem.removal.hessians import Evaluation, Problem, evaluate, pull_back, solve
 from assocmem.training.fit import fit
 from assocmem.training.losses import TailAverage
 
 TOLERANCE = 1e-13
+"""Relative duality gap of the minimisers. Its square root, 3e-7, is the order of their relative distance from
+the exact ones, which has to be small against what one pair changes."""
+ROOT_TOLERANCE = 1e-15
+"""Distance from the root at which the scalar equation for a number between 0 and 1 counts as solved: a few
+times the rounding of double precision."""
 
 
-def full_problem(pairs, loss, ridge):
+def full_problem(pairs: Pairs, loss: TailAverage, ridge: float) -> Problem:
     """The problem with all pairs there.
 
     Parameters
@@ -45,7 +50,7 @@ def full_problem(pairs, loss, ridge):
     return Problem(pairs, loss, ridge * pairs.n / pairs.d**2)
 
 
-def without(problem, h):
+def without(problem: Problem, h: int) -> Problem:
     """The problem without pair h (eq. ``Psi_LOO``): same k, same ridge of the summed objective.
 
     Parameters
@@ -57,6 +62,11 @@ def without(problem, h):
     Returns
     -------
     Problem
+
+    Raises
+    ------
+    ValueError
+        For an h out of range, or where so few competitors are left that the tail would hold them all.
     """
     n = problem.pairs.n
     require_integer("h", h, 0)
@@ -66,7 +76,7 @@ def without(problem, h):
     return Problem(Pairs(U, V), TailAverage(problem.k / (n - 2), problem.loss.beta), problem.floor)
 
 
-def minimise(problem, W0=None):
+def minimise(problem: Problem, W0: torch.Tensor | None = None) -> Evaluation:
     """The minimiser of a problem, to a relative gap of 1e-13.
 
     Parameters
@@ -77,7 +87,7 @@ def minimise(problem, W0=None):
 
     Returns
     -------
-    Point
+    Evaluation
 
     Raises
     ------
@@ -87,43 +97,7 @@ def minimise(problem, W0=None):
     found = fit(problem.pairs, problem.loss, ridge=problem.ridge, tol=TOLERANCE, W0=W0)
     if not found.converged:
         raise RuntimeError(f"minimise: gap {found.gap:.0e} after {found.passes} passes, not {TOLERANCE:.0e}")
-    return look(problem, found.W)
-
-
-@dataclass(frozen=True)
-class Step:
-    """The Newton step of the proof from the minimiser without pair h towards the one with it.
-
-    Attributes
-    ----------
-    h : int
-    rest : Point
-        The minimiser without pair h.
-    X : Tensor, shape (d, d)
-        Gradient of the new margin, ``(u_h - eta_h) v_h'`` (eq. ``Xh0``).
-    margin : float
-        Margin of pair h at the old minimiser.
-    insertion : Insertion
-        What target h does to the other columns there.
-    B, response : Tensor, shape (d, d)
-        ``-T_h[G_h]`` and ``T_h[X]``, with T_h the inverse of the profiled Hessian without pair h.
-    theta, zeta, a : float
-        Of the scalar equation (eq. ``a-star``).
-    W : Tensor, shape (d, d)
-        The candidate ``rest.W + B + a response`` (eq. ``Wtilde``).
-    """
-
-    h: int
-    rest: Point
-    X: torch.Tensor
-    margin: float
-    insertion: "Insertion"
-    B: torch.Tensor
-    response: torch.Tensor
-    theta: float
-    zeta: float
-    a: float
-    W: torch.Tensor
+    return evaluate(problem, found.W)
 
 
 @dataclass(frozen=True)
@@ -141,27 +115,73 @@ class Insertion:
 
     gap: torch.Tensor
     weight_gap: torch.Tensor
-    parts: tuple
+    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
     xi: torch.Tensor
 
     @property
-    def gradient(self):
+    def gradient(self) -> torch.Tensor:
         """The insertion gradient ``G_h``, shape (d, d)."""
         return sum(self.parts)
 
 
-def drop(X, h):
-    """A vector or matrix without the entries of pair h."""
+@dataclass(frozen=True)
+class Step:
+    """The Newton step of the proof from the minimiser without pair h towards the one with it.
+
+    Attributes
+    ----------
+    h : int
+    rest : Evaluation
+        The minimiser without pair h.
+    X : Tensor, shape (d, d)
+        Gradient of the new margin, ``(u_h - eta_h) v_h'`` (eq. ``Xh0``).
+    margin : float
+        Margin of pair h at the old minimiser.
+    insertion : Insertion
+        What target h does to the other columns there.
+    B, response : Tensor, shape (d, d)
+        ``-T_h[G_h]`` and ``T_h[X]``, with T_h the inverse of the profiled Hessian without pair h.
+    theta, zeta, a : float
+        Of the scalar equation (eq. ``a-star``).
+    W : Tensor, shape (d, d)
+        The candidate ``rest.W + B + a response`` (eq. ``Wtilde``).
+    """
+
+    h: int
+    rest: Evaluation
+    X: torch.Tensor
+    margin: float
+    insertion: Insertion
+    B: torch.Tensor
+    response: torch.Tensor
+    theta: float
+    zeta: float
+    a: float
+    W: torch.Tensor
+
+
+def drop(X: torch.Tensor, h: int) -> torch.Tensor:
+    """A vector or matrix without the entries of pair h.
+
+    Parameters
+    ----------
+    X : Tensor, shape (n,) or (n, n)
+    h : int
+
+    Returns
+    -------
+    Tensor, shape (n - 1,) or (n - 1, n - 1)
+    """
     keep = torch.arange(X.shape[-1], device=X.device) != h
     return X[keep] if X.ndim == 1 else X[keep][:, keep]
 
 
-def insertion(full, rest, h):
+def insertion(full: Evaluation, rest: Evaluation, h: int) -> Insertion:
     """Compare the columns of the others with and without target h, both at one memory.
 
     Parameters
     ----------
-    full, rest : Point
+    full, rest : Evaluation
         With all pairs, and without pair h, at the same W.
     h : int
 
@@ -183,50 +203,70 @@ def insertion(full, rest, h):
     return Insertion(drop(full.t, h) - rest.t, weight_gap, parts, xi)
 
 
-def margin_gradient(point, h):
-    """Gradient in W of the margin of pair h, ``(u_h - sum_j p_jh u_j) v_h'``, shape (d, d)."""
+def margin_gradient(point: Evaluation, h: int) -> torch.Tensor:
+    """Gradient in W of the margin of pair h, ``(u_h - sum_j p_jh u_j) v_h'``.
+
+    Parameters
+    ----------
+    point : Evaluation
+    h : int
+
+    Returns
+    -------
+    Tensor, shape (d, d)
+    """
     U, V = point.problem.pairs.U, point.problem.pairs.V
     return torch.outer(U[:, h] - U @ point.p[:, h], V[:, h])
 
 
-def newton_step(problem, rest, h):
+def newton_step(problem: Problem, rest: Evaluation, h: int) -> Step:
     """One implicit Newton step from the minimiser without pair h (Theorem 3, eq. ``Wtilde``).
 
     Parameters
     ----------
     problem : Problem
         With pair h.
-    rest : Point
+    rest : Evaluation
         The minimiser of ``without(problem, h)``.
     h : int
 
     Returns
     -------
     Step
+
+    Raises
+    ------
+    RuntimeError
+        If one of its two linear systems is not solved.
     """
-    seen = look(problem, rest.W)
+    seen = evaluate(problem, rest.W)
     inserted = insertion(seen, rest, h)
     X = margin_gradient(seen, h)
     B, response = -solve(rest, inserted.gradient, "profiled"), solve(rest, X, "profiled")
     theta, zeta, margin = float((X * response).sum()), float((X * B).sum()), float(seen.m[h])
-    a = brentq(lambda a: a - expit(-margin - zeta - theta * a), 0, 1, xtol=1e-15)
+    a = brentq(lambda a: a - expit(-margin - zeta - theta * a), 0, 1, xtol=ROOT_TOLERANCE)
     return Step(h, rest, X, margin, inserted, B, response, theta, zeta, a, rest.W + B + a * response)
 
 
-def rank_one_response(problem, full, rest, h):
+def rank_one_response(problem: Problem, full: Evaluation, rest: Evaluation, h: int) -> torch.Tensor:
     """The response ``sigmoid(-m_h) (H^{\\h})^-1 [u_h v_h']`` of Proposition 3, thresholds held still.
 
     Parameters
     ----------
     problem : Problem
         With pair h.
-    full, rest : Point
+    full, rest : Evaluation
         The minimisers with and without it.
     h : int
 
     Returns
     -------
     Tensor, shape (d, d)
+
+    Raises
+    ------
+    RuntimeError
+        If its linear system is not solved.
     """
     pairs = problem.pairs
     return float(full.a[h]) * solve(rest, torch.outer(pairs.U[:, h], pairs.V[:, h]), "full")

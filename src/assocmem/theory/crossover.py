@@ -27,8 +27,17 @@ from assocmem.theory.ridgeless import critical_load, hinge_edge, hinge_moments, 
 from assocmem.theory.scalar import density
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
-FAR = 12.0  # beyond lies less than 1e-32 of a standard normal law
-LARGEST = 1e300
+"""Of the Gauss-Legendre rule on [-1, 1], for averages over the hinge; their number was chosen by trial."""
+
+GAUSSIAN_RANGE = 12.0
+"""Standard deviations beyond which less than 1e-32 of a normal law lies."""
+
+WIDEST = 1e300
+"""Width of the hinge that stands for an infinite one: near the largest number that a float can be."""
+
+STEEPEST = 1e3
+"""Bound on the logarithm that is searched for a zero, since a search cannot go on from an infinity; near the
+zero the logarithm is far below it."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +47,15 @@ class Crossover:
     Attributes
     ----------
     load, r, ridge : float
+        What was asked for.
     M : float
         Width of the hinge, chi / nu.
     given_up : float
         Share of keys whose weight is one.
-    nu, loss : float
+    nu : float
+        Norm scale, the limit of ``|W|_F / d``.
+    loss : float
+        Mean loss, the ridge not included.
     """
 
     load: float
@@ -54,8 +67,8 @@ class Crossover:
     loss: float
 
 
-def crossover(load, r, ridge):
-    """Norm and loss for a load near the critical one and a small ridge, or none.
+def crossover(load: float, r: float, ridge: float) -> Crossover:
+    """Norm and loss for a load near the critical one and a ridge that is small or zero.
 
     Parameters
     ----------
@@ -85,32 +98,33 @@ def crossover(load, r, ridge):
     lowest = 1 / second if ridge == 0 else 0.0
     require(lowest < load < highest, "load", load, f"above {lowest:.6g} and below {highest:.6g} at r = {r:g}")
     excess = second - 1 / load
-    widest = LARGEST if excess <= 0 else kappa - float(hinge_edge(excess))
+    widest = WIDEST if excess <= 0 else kappa - float(hinge_edge(excess))
 
-    def ridge_at(log_M):
-        """Logarithm of the ridge that has this hinge, over the one asked for."""
+    def log_ridge_ratio(log_M):
+        """Logarithm of the ridge that has this hinge over the one asked for, within the bound."""
         M = math.exp(log_M)
         first, squares = _given_up(kappa, M)
         pull, Y = (squares - excess) / (2 * M), _averages(kappa, M)[1]
         if pull <= 0 or Y <= 0:
-            return -math.inf if pull <= 0 else math.inf
-        return math.log(pull) + math.log(pull + first) - math.log(Y) - math.log(ridge)
+            return -STEEPEST if pull <= 0 else STEEPEST
+        found = math.log(pull) + math.log(pull + first) - math.log(Y) - math.log(ridge)
+        return min(STEEPEST, max(-STEEPEST, found))
 
     M = widest
     if ridge:
-        clip = lambda log_M: min(1e3, max(-1e3, ridge_at(log_M)))  # noqa: E731
         beyond = math.log(widest) + 1e-9  # where the ridge is negative, whatever the rounding of the edge
-        M = math.exp(brentq(clip, math.log(least), beyond, xtol=1e-13, rtol=1e-13))
+        M = math.exp(brentq(log_ridge_ratio, math.log(least), beyond, xtol=1e-13, rtol=1e-13))
     first, squares = _given_up(kappa, M)
     entropy, Y = _averages(kappa, M)
     nu = Y / (max(squares - excess, 0) / (2 * M) + first)
     return Crossover(load, r, ridge, M, float(special.ndtr(kappa - M)), nu, entropy - ridge * nu**2)
 
 
-def ridge_at_norm(load, r, nu):
-    """The ridge at which the norm scale is nu, below the critical load; up to a factor that tends to one.
+def ridge_at_norm(load: float, r: float, nu: float | np.ndarray) -> float | np.ndarray:
+    """The ridge at which the norm scale is nu, below the critical load, to leading order for a large nu.
 
-    With ``delta = rho - kappa``, the normalised margin of the keys at the edge, and `edge_shift`,
+    The ratio of the true ridge to this one tends to one. With ``delta = rho - kappa``, the normalised margin
+    of the keys at the edge, and `edge_shift`,
 
         log(1/ridge) = delta nu + log nu + shift - log(delta E (rho - G)_+).
 
@@ -120,12 +134,13 @@ def ridge_at_norm(load, r, nu):
     ----------
     load, r : float
         As in `sat_laws`.
-    nu : float or array
+    nu : float or ndarray
         Positive, large.
 
     Returns
     -------
-    float or array
+    float or ndarray
+        Like ``nu``.
 
     Raises
     ------
@@ -138,7 +153,7 @@ def ridge_at_norm(load, r, nu):
     return np.exp(-delta * nu - edge_shift(load)) * delta * first / nu
 
 
-def edge_shift(load):
+def edge_shift(load: float) -> float:
     """``E[h log h] / E h`` with ``h = (rho - G)_+``: where keys near the edge are for a large finite nu.
 
     A key with ``G < rho`` has the normalised score ``rho + (shift - log(rho - G)) / nu``, up to ``o(1/nu)``.
@@ -162,13 +177,14 @@ def edge_shift(load):
 
 
 def _given_up(kappa, M):
-    """Moments one and two of ``(tau - G)_+``."""
+    """First and second moment of ``(tau - G)_+``, which is positive for the keys that are given up."""
     tau = kappa - M
+    # both underflow where tau is below -38
     return (0.0, 0.0) if tau < -38 else tuple(float(x) for x in hinge_moments(tau))
 
 
 def _averages(kappa, M):
-    """``E H(A)`` and Y."""
+    """The averages ``E H(A)`` and Y over the keys that are not given up."""
     h, weights = _hinge(kappa, M)
     A = h / M
     odds = math.log(M) - np.log(h) + np.log1p(-A)
@@ -177,7 +193,7 @@ def _averages(kappa, M):
 
 def _hinge(edge, M):
     """Nodes and Gaussian weights of ``h = edge - G`` between 0 and M, fine at both ends."""
-    top = min(M, edge + FAR)
+    top = min(M, edge + GAUSSIAN_RANGE)
     u = 0.5 * (1 + NODES)
     h = top * u**2 * (3 - 2 * u)
     weights = 0.5 * WEIGHTS * top * 6 * u * (1 - u)

@@ -26,11 +26,29 @@ from scipy.optimize import brentq
 from assocmem.checks import require, require_integer
 from assocmem.theory.tail_cone import face_moments
 
-NODES, FREQUENCIES, HIGHEST = 160, 600, 9.0
-LOWEST, FAR, TINY = -9.0, 60.0, 1e-300
+NODES = 160
+"""Number of Gauss-Legendre nodes over the size of one competitor: with so many, moments are good to 1e-9."""
+
+FREQUENCIES = 600
+"""Midpoints of the Fourier integral; their number was chosen by trial."""
+
+HIGHEST_FREQUENCY = 9.0
+"""Frequency at which the integral ends: the signal damps it by ``exp(-omega^2 / 2)``, there below 1e-17."""
+
+LOWEST_SIZE = -9.0
+"""Size below which a competitor has a probability of 1e-19."""
+
+HOPELESS_EXCESS = 60.0
+"""Sum of excesses that no signal makes up for: it would have to be 60 standard deviations low."""
+
+TINY = 1e-300
+"""Keeps the logarithm of a number that has underflowed finite."""
+
+LARGEST_CORRECTED = 9.0
+"""The ``z^2`` up to which the correction for skewness, an expansion about the middle, is let grow."""
 
 
-def statistical_dimension(n, k=1):
+def statistical_dimension(n: float, k: int = 1) -> float:
     """Mean of M, the number of competitors pooled with a signal: ``E dist(g, C)^2`` of one column's cone.
 
     That is the statistical dimension of the polar cone, ``n - delta(C)``. (In the paper's Section on
@@ -56,18 +74,38 @@ def statistical_dimension(n, k=1):
     return pooled_moments(n, k)[0]
 
 
-def critical_dimension(n, k=1):
-    """Dimension ``sqrt(n statistical_dimension(n, k))``, where half of all instances should be solvable."""
+def critical_dimension(n: float, k: int = 1) -> float:
+    """Dimension ``sqrt(n statistical_dimension(n, k))``, where half of all instances should be solvable.
+
+    Parameters
+    ----------
+    n : float
+        Number of pairs, in [2, 1e12].
+    k : int
+        As in `statistical_dimension`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For an n or k out of range.
+    """
     return math.sqrt(n * statistical_dimension(n, k))
 
 
-def retrieval_probability(n, d, k=1, shift=0.0):
+def retrieval_probability(
+    n: float, d: float | np.ndarray, k: int = 1, shift: float = 0.0
+) -> float | np.ndarray:
     """Probability that some memory satisfies n pairs in dimension d, without a fitted constant.
 
     Parameters
     ----------
     n : float
-    d : float or array
+        Number of pairs, in [2, 1e12].
+    d : float or ndarray
         Positive.
     k : int
         As in `statistical_dimension`.
@@ -76,37 +114,63 @@ def retrieval_probability(n, d, k=1, shift=0.0):
 
     Returns
     -------
-    float or array
+    float or ndarray
         ``P(M_1 + ... + M_n < d^2)`` by a normal distribution and its first correction, for skewness.
+
+    Raises
+    ------
+    ValueError
+        For an n or k out of range.
     """
-    return np.exp(_log_probabilities(n, d, k, shift)[0])
+    return np.exp(log_probabilities(n, d, k, shift)[0])
 
 
-def _log_probabilities(n, d, k, shift, stretch=1.0):
-    """Logarithms of the probability of retrieval and of the opposite, with the width times ``stretch``.
+def log_probabilities(
+    n: float, d: float | np.ndarray, k: int, shift: float, stretch: float = 1.0
+) -> tuple[float | np.ndarray, float | np.ndarray]:
+    """Logarithms of `retrieval_probability` and of the probability of the opposite.
 
-    The correction moves the argument of the normal distribution, so that the result stays a probability.
+    The correction for skewness moves the argument of the normal distribution, so that the result stays a
+    probability.
+
+    Parameters
+    ----------
+    n, d, k, shift : float, float or ndarray, int, float
+        As in `retrieval_probability`.
+    stretch : float
+        By which the width of the transition is multiplied.
+
+    Returns
+    -------
+    yes, no : float or ndarray
+
+    Raises
+    ------
+    ValueError
+        For an n or k out of range.
     """
     mean, variance = pooled_moments(n, k)
     z = (np.square(d) - n * (mean + shift)) / math.sqrt(n * variance) / stretch
     skewness = _third_moment(n, k) / variance**1.5 / math.sqrt(n)
-    z = z - skewness / 6 * (np.minimum(z**2, 9.0) - 1)
+    z = z - skewness / 6 * (np.minimum(z**2, LARGEST_CORRECTED) - 1)
     return special.log_ndtr(z), special.log_ndtr(-z)
 
 
-def pool(signal, rivals):
+def pool(signal: float, rivals: np.ndarray) -> tuple[float, int]:
     """Level at which a signal meets the competitors above it, and how many they are (least squares).
 
     Parameters
     ----------
     signal : float
-    rivals : array
+    rivals : ndarray, shape (m,)
         Competitors in decreasing order.
 
     Returns
     -------
     level : float
+        Average of the signal and the competitors pooled with it.
     count : int
+        Number of these competitors.
     """
     means = (signal + np.concatenate([[0.0], np.cumsum(rivals)])) / np.arange(1, len(rivals) + 2)
     count = int(np.argmin(np.append(rivals > means[:-1], False)))
@@ -114,7 +178,7 @@ def pool(signal, rivals):
 
 
 @cache
-def pooled_moments(n, k=1):
+def pooled_moments(n: float, k: int = 1) -> tuple[float, float]:
     """Mean and variance of M.
 
     Parameters
@@ -128,6 +192,11 @@ def pooled_moments(n, k=1):
     -------
     mean, variance : float
         For k = 1 by quadrature; otherwise by simulation, to about 3e-4 and 2e-3.
+
+    Raises
+    ------
+    ValueError
+        For an n or k out of range.
     """
     require(2 <= n <= 1e12, "n", n, "in [2, 1e12]")
     require_integer("k", k, 1)
@@ -167,7 +236,7 @@ class LargeSize:
     variance: float
 
 
-def large_size(log_n):
+def large_size(log_n: float) -> LargeSize:
     """Moments of M for k = 1 from the typical level of the pool, at any size.
 
     The squared distance is the minimum over t of a random function F(t). At the t where the mean of F is
@@ -177,11 +246,16 @@ def large_size(log_n):
     Parameters
     ----------
     log_n : float
-        Natural logarithm of n, at least log 3.
+        Natural logarithm of the number of pairs, at least log 3.
 
     Returns
     -------
     LargeSize
+
+    Raises
+    ------
+    ValueError
+        For a size below three pairs.
     """
     require(log_n >= math.log(3) - 1e-12, "log_n", log_n, "at least log 3")
     log_m = log_n + math.log1p(-math.exp(-log_n))
@@ -206,11 +280,15 @@ def _excess_moments(t):
         second = mills - t * first
         third = 2 * first - t * second
         return mills, first, second, 3 * second - t * third
-    terms = lambda p: sum(  # noqa: E731
+    return tuple(_excess_series(t, p) for p in (0, 1, 2, 4))
+
+
+def _excess_series(t, p):
+    """Moment p of ``(g - t)_+`` over the normal density at a large t, by its asymptotic series."""
+    return sum(
         (-1) ** i * math.factorial(2 * i + p) / (math.factorial(i) * 2**i * t ** (2 * i + p + 1))
         for i in range(6)
     )
-    return terms(0), terms(1), terms(2), terms(4)
 
 
 def _share_pooled(others, x, *, beside=False):
@@ -219,11 +297,12 @@ def _share_pooled(others, x, *, beside=False):
     With ``beside``, that one further competitor is above x as well and in the sum. By Gil-Pelaez inversion
     of the characteristic function at midpoints, which is accurate to all digits since g_1 makes it decay.
     """
-    step = HIGHEST / FREQUENCIES
+    step = HIGHEST_FREQUENCY / FREQUENCIES
     omega = step * (np.arange(FREQUENCIES) + 0.5)[:, None]
     density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
     above = density * math.sqrt(math.pi / 2) * special.wofz((omega + 1j * x) / math.sqrt(2))
-    low = np.log(above + special.ndtr(x) + TINY)  # of the same number, where its digits are
+    # The logarithm of above + ndtr(x). For a large x that is close to one, where only log1p keeps the digits.
+    low = np.log(above + special.ndtr(x) + TINY)
     logarithm = np.where(x < 0, low, _log1p(above - special.ndtr(-np.maximum(x, 0))))
     logarithm = others * logarithm - omega**2 / 2 - 1j * omega * x
     transform, share = np.exp(logarithm), np.ones_like(x)
@@ -233,16 +312,25 @@ def _share_pooled(others, x, *, beside=False):
 
 
 def _log1p(z):
-    """Logarithm of ``1 + z`` with all digits of a small z, which numpy's loses for complex numbers."""
+    """Logarithm of ``1 + z`` with all digits of a small z; that of NumPy loses them for complex numbers.
+
+    The one of SciPy keeps them too, but would change the last digits of moments that are stored.
+    """
     return 0.5 * np.log1p(2 * z.real + z.real**2 + z.imag**2) + 1j * np.arctan2(z.imag, 1 + z.real)
 
 
 def _hopeless_level(n):
     """A level so low that the excesses of all competitors over it add up to far more than any signal."""
-    excess = lambda x: n * (math.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) - x * special.ndtr(-x))  # noqa: E731
-    return LOWEST if excess(LOWEST) < FAR else brentq(lambda x: excess(x) - FAR, LOWEST, 40.0)
+
+    def excess(x):
+        return n * (math.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) - x * special.ndtr(-x))
+
+    if excess(LOWEST_SIZE) < HOPELESS_EXCESS:
+        return LOWEST_SIZE
+    return brentq(lambda x: excess(x) - HOPELESS_EXCESS, LOWEST_SIZE, 40.0)
 
 
 def _nodes(low, high):
+    """Gauss-Legendre nodes and weights on an interval."""
     x, weights = np.polynomial.legendre.leggauss(NODES)
     return low + (high - low) * (x + 1) / 2, weights * (high - low) / 2

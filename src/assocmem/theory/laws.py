@@ -4,6 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+Function = Callable[[ArrayLike], np.ndarray | float]
+"""A function of a number or, entry by entry, of an array."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +26,25 @@ class Law:
         Places and masses of single values that have positive probability.
     """
 
-    cdf: Callable
-    pdf: Callable
-    quantile: Callable
-    atoms: tuple = ()
+    cdf: Function
+    pdf: Function
+    quantile: Function
+    atoms: tuple[tuple[float, float], ...] = ()
 
-    def sample(self, size, *, seed):
-        """Independent values, an array of the given size."""
+    def sample(self, size: int | tuple[int, ...], *, seed: int) -> np.ndarray:
+        """Independent values.
+
+        Parameters
+        ----------
+        size : int or tuple of int
+            How many, or the shape of the array.
+        seed : int
+            Nonnegative.
+
+        Returns
+        -------
+        ndarray
+            Of the given size.
+        """
         uniform = np.random.default_rng(seed).random(size)
         return self.quantile(np.maximum(uniform, np.finfo(float).tiny))

@@ -9,24 +9,33 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import optimize, special
 from scipy.stats import qmc
 
 from assocmem.checks import require, require_integer
 from assocmem.machine import memory_shortage
 
+FEW_DEGREES = 150
+"""Degrees of freedom below which chi-square quantiles are exact; from there on an expansion serves."""
+
+LEAST_FAILURES = 1e-300
+"""Stands for an expected number of failures that has underflowed, so that it has a logarithm."""
+
 # --- the exact law of one column ------------------------------------------------------------------
 
 
-def sample_score_column(n, d, size, *, seed):
+def sample_score_column(n: int, d: int, size: int, *, seed: int) -> np.ndarray:
     """Sample the scores of one key under the CMM from their exact law (Lemma ``single-coord-law``).
 
     Each sample costs n + 5 random numbers instead of the 2 n d of the pairs.
 
     Parameters
     ----------
-    n, d : int
-        Number of pairs, at least 3, and dimension, at least 2.
+    n : int
+        Number of pairs, at least 3.
+    d : int
+        Dimension, at least 2.
     size : int
         Number of independent columns, at least 1.
     seed : int
@@ -72,25 +81,58 @@ def _signal_and_radius(n, d, a, rho1, rho2, rho3, rho4, rho5):
     return rho1 * rho2 * tau, rho1 * np.sqrt(n * (along + across))
 
 
-def signal_variance(n, d):
-    """Exact variance of a CMM signal score, ``4/d + (n + 3)/d^2``; its mean is 1."""
+def signal_variance(n: int, d: int) -> float:
+    """Exact variance of a CMM signal score, ``4/d + (n + 3)/d^2``; its mean is 1.
+
+    Parameters
+    ----------
+    n : int
+        Number of pairs.
+    d : int
+        Dimension.
+
+    Returns
+    -------
+    float
+    """
     return 4 / d + (n + 3) / d**2
 
 
-def competitor_variance(n, d):
-    """Exact variance of a CMM competitor score, ``2/d + (n + 2)/d^2``; its mean is 0."""
+def competitor_variance(n: int, d: float) -> float:
+    """Exact variance of a CMM competitor score, ``2/d + (n + 2)/d^2``; its mean is 0.
+
+    Parameters
+    ----------
+    n : int
+        Number of pairs.
+    d : float
+        Dimension.
+
+    Returns
+    -------
+    float
+    """
     return 2 / d + (n + 2) / d**2
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A number and its standard error."""
+class MonteCarloEstimate:
+    """A number found by randomised integration.
+
+    Attributes
+    ----------
+    value : float
+    error : float
+        Standard error of the value.
+    """
 
     value: float
     error: float
 
 
-def query_failure(n, d, *, seed=0, log2_points=12, replicates=4):
+def query_failure(
+    n: int, d: int, *, seed: int = 0, log2_points: int = 12, replicates: int = 4
+) -> MonteCarloEstimate:
     """Probability that the CMM does not rank one given key's target first, from the exact one-column law.
 
     The six scalars of the lemma are integrated by randomised quasi-Monte Carlo with importance sampling.
@@ -100,37 +142,53 @@ def query_failure(n, d, *, seed=0, log2_points=12, replicates=4):
 
     Parameters
     ----------
-    n, d : int
-        Number of pairs, at least 3, and dimension, at least 2.
+    n : int
+        Number of pairs, at least 3.
+    d : int
+        Dimension, at least 2.
     seed : int
         Of the randomisation.
-    log2_points, replicates : int
-        Size of each of the independent point sets whose spread gives the error.
+    log2_points : int
+        Logarithm to base 2 of the number of points in a set.
+    replicates : int
+        Number of independent sets of points, at least 2; their spread gives the error.
 
     Returns
     -------
-    Estimate
+    MonteCarloEstimate
+
+    Raises
+    ------
+    ValueError
+        For sizes or replicates out of range.
     """
     _require_sizes(n, d)
     require_integer("replicates", replicates, 2)
     return _query_failure(n, d, seed, log2_points, replicates)
 
 
-def query_failure_at_ratio(n, ratio, *, seed=0, log2_points=11):
-    """As `query_failure` at ``d^2 = ratio n log n``, a dimension that need not be an integer.
+def query_failure_at_ratio(
+    n: int, ratio: float, *, seed: int = 0, log2_points: int = 11
+) -> MonteCarloEstimate:
+    """Result of `query_failure` for ``d^2 = ratio n log n``, a dimension that need not be an integer.
 
     Parameters
     ----------
     n : int
-        At least 3.
+        Number of pairs, at least 3.
     ratio : float
-        Positive, and so large that d is above 1.
+        ``d^2 / (n log n)``, positive, and so large that d is above 1.
     seed, log2_points : int
         As in `query_failure`.
 
     Returns
     -------
-    Estimate
+    MonteCarloEstimate
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
     require_integer("n", n, 3)
     lowest = 1 / (n * math.log(n))
@@ -139,7 +197,7 @@ def query_failure_at_ratio(n, ratio, *, seed=0, log2_points=11):
 
 
 def _query_failure(n, d, seed, log2_points, replicates):
-    """As `query_failure`, where d may be any real number above 1."""
+    """Result of `query_failure`, where d may be any real number above 1."""
     shift = _shift_to_failure(n, d)
     values = []
     for stream in np.random.SeedSequence(seed).spawn(replicates):
@@ -152,7 +210,7 @@ def _query_failure(n, d, seed, log2_points, replicates):
         )
         signal, radius = _signal_and_radius(n, d, y[0], *norms)
         values.append(np.mean(weight * _sphere_maximum_exceeds(signal / radius, n - 1)))
-    return Estimate(float(np.mean(values)), float(np.std(values, ddof=1) / math.sqrt(replicates)))
+    return MonteCarloEstimate(float(np.mean(values)), float(np.std(values, ddof=1) / math.sqrt(replicates)))
 
 
 def _shift_to_failure(n, d):
@@ -173,7 +231,7 @@ def _chi_square_over_df(df, y):
     From 150 degrees of freedom on by the Cornish-Fisher expansion, whose error there is below 1e-4 standard
     deviations for ``-6.5 < y < 4``; the incomplete gamma function loses digits beyond 1e8.
     """
-    if df < 150:
+    if df < FEW_DEGREES:
         return 2 / df * special.gammaincinv(df / 2, special.ndtr(y))
     h = df**-0.5
     terms = (
@@ -205,6 +263,7 @@ def _sphere_tail(t, m):
 
 
 def _require_sizes(n, d):
+    """Check the sizes for which the lemma holds."""
     require_integer("n", n, 3)
     require_integer("d", d, 2)
 
@@ -212,7 +271,7 @@ def _require_sizes(n, d):
 # --- the Gaussian picture: percentiles ------------------------------------------------------------
 
 
-def percentile_cdf(omega, load):
+def percentile_cdf(omega: ArrayLike, load: float) -> np.ndarray | float:
     """Limit law of a CMM signal's percentile (eq. ``percentile-copula``).
 
     ``F(w) = Phi(Phi^-1(w) - load^-1/2)``.
@@ -238,22 +297,38 @@ def percentile_cdf(omega, load):
     return special.ndtr(special.ndtri(omega) - load**-0.5)
 
 
-def percentile_pdf(omega, load):
+def percentile_pdf(omega: ArrayLike, load: float) -> np.ndarray | float:
     """Density of the percentile law, ``exp(Phi^-1(w) / sqrt(load) - 1 / (2 load))``.
 
-    Parameters and errors as for `percentile_cdf`; 0 at ``w = 0`` and infinite at ``w = 1``.
+    Parameters
+    ----------
+    omega : array_like
+        Percentiles in [0, 1].
+    load : float
+        ``n / d^2``, positive.
+
+    Returns
+    -------
+    ndarray or float
+        Like ``omega``; 0 at ``w = 0`` and infinite at ``w = 1``.
+
+    Raises
+    ------
+    ValueError
+        For a percentile outside [0, 1] or a load that is not positive.
     """
     omega = _require_percentiles(omega, load)
     with np.errstate(over="ignore"):
         return np.exp(special.ndtri(omega) / math.sqrt(load) - 1 / (2 * load))
 
 
-def percentile_mean(load):
+def percentile_mean(load: float) -> float:
     """Mean of the percentile law, ``Phi(1 / sqrt(2 load))``: one competitor against one signal."""
     return float(special.ndtr(1 / math.sqrt(2 * load)))
 
 
 def _require_percentiles(omega, load):
+    """Percentiles as an array, checked together with the load."""
     require(load > 0 and math.isfinite(load), "load", load, "a finite number > 0")
     omega = np.asarray(omega, dtype=float)
     inside = (omega >= 0) & (omega <= 1)
@@ -265,7 +340,7 @@ def _require_percentiles(omega, load):
 # --- the Gaussian picture: all n queries at once --------------------------------------------------
 
 
-def log_expected_failures(log_n, ratio):
+def log_expected_failures(log_n: float, ratio: float) -> float:
     """Log of the expected number of failing queries in the Gaussian picture.
 
     ``n * integral phi(z) [1 - Phi(z + s)^n] dz`` with ``s^2 = 1/load = ratio * log n``: the signal is
@@ -281,15 +356,19 @@ def log_expected_failures(log_n, ratio):
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
     require(log_n >= math.log(3), "log_n", log_n, "at least log 3")
     require(ratio > 0, "ratio", ratio, "> 0")
     s = math.sqrt(ratio * log_n)
     coarse = np.linspace(-s - 1, 1, 4096)
     peak = coarse[np.argmax(_log_failure_density(coarse, s, log_n))]
-    z = np.arange(
-        peak - 9, peak + 9, 0.02 / math.sqrt(log_n)
-    )  # it varies over 1/sqrt(2 log n) at the fastest
+    step = 0.02 / math.sqrt(log_n)  # the integrand varies over 1/sqrt(2 log n) at the fastest
+    z = np.arange(peak - 9, peak + 9, step)
     return log_n + math.log(z[1] - z[0]) + float(special.logsumexp(_log_failure_density(z, s, log_n)))
 
 
@@ -304,43 +383,90 @@ def _log_failure_density(z, s, log_n):
     return log_some - z**2 / 2 - 0.5 * math.log(2 * math.pi)
 
 
-def log_pair_bound(log_n, ratio):
-    """Log of the paper's union bound over pairs, ``n^2 exp(-d^2 / 4n)`` (eq. ``cmm-eight-heuristic``)."""
+def log_pair_bound(log_n: float, ratio: float) -> float:
+    """Log of the paper's union bound over pairs, ``n^2 exp(-d^2 / 4n)`` (eq. ``cmm-eight-heuristic``).
+
+    Parameters
+    ----------
+    log_n : float
+        Natural logarithm of the number of pairs.
+    ratio : float
+        ``d^2 / (n log n)``.
+
+    Returns
+    -------
+    float
+    """
     return 2 * log_n - ratio * log_n / 4
 
 
-def half_success_ratio(log_n):
+def half_success_ratio(log_n: float) -> float:
     """The ratio ``d^2 / (n log n)`` at which the Gaussian picture gives success probability one half.
 
     Parameters
     ----------
     log_n : float
         Natural logarithm of the number of pairs, at least log 3.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For a size below three pairs.
     """
     target = math.log(math.log(2))
     return optimize.brentq(lambda c: log_expected_failures(log_n, c) - target, 0.05, 9.0, xtol=1e-10)
 
 
-def half_success_expansion(log_n):
+def half_success_expansion(log_n: float | np.ndarray) -> float | np.ndarray:
     """Two-term expansion of `half_success_ratio` for large n, derived in the book.
 
     ``8 - [2 log log n + 4 log(4 sqrt(2 pi) log 2)] / log n``: the pairwise union bound with the exact
     prefactor ``1 / (sqrt(pi) s)`` of the Gaussian tail, halved because half of the failing pairs are further
     rivals of a key that has failed already.
+
+    Parameters
+    ----------
+    log_n : float or ndarray
+        Natural logarithm of the number of pairs.
+
+    Returns
+    -------
+    float or ndarray
+        Like ``log_n``.
     """
     return 8 - (2 * np.log(log_n) + 4 * math.log(4 * math.sqrt(2 * math.pi) * math.log(2))) / log_n
 
 
-def exact_half_success_ratio(n, *, seed=0, log2_points=11):
-    """As `half_success_ratio`, from the exact one-column law at finite n and d.
+def exact_half_success_ratio(n: int, *, seed: int = 0, log2_points: int = 11) -> float:
+    """The ratio of `half_success_ratio`, but from the exact one-column law at finite n and d.
 
-    The dimension is treated as a real number, so that the result varies smoothly with n. It is good to about
-    0.002 for n from 60 on.
+    The dimension is treated as a real number, so that the result varies smoothly with n.
+
+    Parameters
+    ----------
+    n : int
+        Number of pairs, at least 3.
+    seed, log2_points : int
+        As in `query_failure`.
+
+    Returns
+    -------
+    float
+        Good to about 0.002 for n from 60 on.
+
+    Raises
+    ------
+    ValueError
+        For an n out of range.
     """
     require_integer("n", n, 3)
 
     def surplus(ratio):
         failures = n * query_failure_at_ratio(n, ratio, seed=seed, log2_points=log2_points).value
-        return math.log(max(failures, 1e-300)) - math.log(math.log(2))
+        return math.log(max(failures, LEAST_FAILURES)) - math.log(math.log(2))
 
     return optimize.toms748(surplus, 3.0, 30.0, xtol=1e-3)

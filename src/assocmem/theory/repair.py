@@ -22,16 +22,44 @@ from scipy import optimize, special
 
 from assocmem.checks import require
 
-LOG_2PI, LOG_LOG_2 = math.log(2 * math.pi), math.log(math.log(2))
-LARGEST = 1e4  # log n up to which the quadrature has been tried
-NO_NOISE, IMPOSSIBLE, CLIP = 1e-6, -1e7, 50.0
+LOG_2PI = math.log(2 * math.pi)
+
+LOG_LOG_2 = math.log(math.log(2))
+"""Log of the expected number of failures at which a memory is retrieved with probability one half."""
+
+LARGEST_LOG_N = 1e4
+"""Natural logarithm of the number of pairs up to which the quadrature has been tried."""
+
+NO_NOISE = 1e-6
+"""Spread of the noise below which it does not matter: a millionth of a signal."""
+
+LOG_IMPOSSIBLE = -1e7
+"""Log of a probability that is taken for zero, far less than one over the number of pairs at any size."""
+
+LEAST_LOG_FAILURES = -50.0
+"""Log of a number of failures that stands for any smaller one where a ratio is searched for: a search needs
+finite numbers, and the one it is after is log log 2."""
+
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
-SMALL_TAIL = 8.0  # standard deviations from which on -log(1 - tail) is the tail
+"""Of the Gauss-Legendre rule on [-1, 1], for eight standard deviations of a normal law on either side."""
+
+LOG_E = np.linspace(-20, 4, 61)
+"""Logs of values of a standard exponential variable E: it is below the first with a probability of 2e-9, and
+above the last with one of ``exp(-54)``."""
+
+LOG_E_WEIGHTS = LOG_E - np.exp(LOG_E) + math.log(LOG_E[1] - LOG_E[0])
+"""Logs of the probabilities that these values stand for."""
+
+SMALL_TAIL = 8.0
+"""Standard deviations from which on ``-log(1 - tail)`` is the tail to all digits."""
+
+MOST_LOG_FAILURES = 7.0
+"""Log of an expected number of failures with which success has no probability left, ``exp(-1096)``."""
 
 
 @dataclass(frozen=True)
 class RepairPrediction:
-    """What sparse repair does in the Gaussian picture.
+    """Failures, deficient keys and noise of a repaired memory in the Gaussian picture.
 
     Attributes
     ----------
@@ -51,18 +79,33 @@ class RepairPrediction:
     margin: float
 
     @property
-    def success(self):
+    def success(self) -> float:
         """Probability that all keys are retrieved, failures being rare and scattered."""
-        return math.exp(-math.exp(min(self.log_failures, 7.0)))
+        return math.exp(-math.exp(min(self.log_failures, MOST_LOG_FAILURES)))
 
 
-def paper_share(log_n):
-    """Share ``(log n)^(-1/8)`` of the coordinates that the proof reserves."""
+def paper_share(log_n: float) -> float:
+    """Share ``(log n)^(-1/8)`` of the coordinates that the proof reserves.
+
+    Parameters
+    ----------
+    log_n : float
+        Natural logarithm of the number of pairs, above 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For a size out of range.
+    """
     require(log_n > 1, "log_n", log_n, "above 1")
     return log_n**-0.125
 
 
-def predict_repair(log_n, ratio, *, share, gamma):
+def predict_repair(log_n: float, ratio: float, *, share: float | None, gamma: float) -> RepairPrediction:
     """Failures of sparse repair from the Gaussian picture, by quadrature in the logarithm.
 
     Parameters
@@ -93,36 +136,42 @@ def predict_repair(log_n, ratio, *, share, gamma):
     require(ratio > 0 and math.isfinite(ratio), "ratio", ratio, "a finite number > 0")
     require(share is None or 0 < share < 1, "share", share, "None or in (0, 1)")
     require(0 < gamma < 0.5, "gamma", gamma, "in (0, 1/2)")
+    # Load, dimensions of base and repair in units of d, and spreads of signals and competitors.
     load = 1 / (ratio * log_n)
     one_over_d = math.exp(-0.5 * (math.log(ratio * log_n) + log_n))
-    d0, d1 = (1, 1) if share is None else (1 - share, share)  # in units of d
+    d0, d1 = (1, 1) if share is None else (1 - share, share)
     sigma_s = math.sqrt(load / d0**2 + 2.5 * one_over_d / d0)
     sigma_c = math.sqrt(load / d0**2 + 1.5 * one_over_d / d0)
 
-    # best competitor of a key: n Q(x) is a standard exponential variable
-    log_e = np.linspace(-20, 4, 61)
-    log_e_weights = log_e - np.exp(log_e) + math.log(log_e[1] - log_e[0])
-    best = -sigma_c * special.ndtri_exp(np.minimum(log_e - log_n, -1e-9))
-    weights = np.exp(log_e_weights)
-    shortfall = (best + gamma - 1) / sigma_s  # deficient are signals below it
-    log_share = special.logsumexp(log_e_weights + special.log_ndtr(shortfall))
-    deficient = math.exp(log_share)
+    # The best competitor x of a key: n times the probability of a larger score is an exponential variable E.
+    best = -sigma_c * special.ndtri_exp(np.minimum(LOG_E - log_n, -1e-9))
+    weights = np.exp(LOG_E_WEIGHTS)
+
+    # A key is deficient if its signal is below best + gamma. Their share, and moments of their weights.
+    shortfall = (best + gamma - 1) / sigma_s
+    deficient = math.exp(special.logsumexp(LOG_E_WEIGHTS + special.log_ndtr(shortfall)))
     first, second = _weight_moments(shortfall, gamma, sigma_s)
     mean, square = float(np.sum(weights * first)), float(np.sum(weights * second))
     own = square / max(deficient, 1e-300)
+
+    # Where the repair lifts a deficient signal to, what every signal loses, and by what the base has grown.
     level, lost, grown = best + 2 * gamma, 0.0, 1.0
-    if share is None:  # the repair is ``mean`` times the base, and weights that differ from it
+    if share is None:  # the repair is ``mean`` times the base, and noise from weights that differ from it
         boundary = np.sum(weights * np.exp(-0.5 * shortfall**2)) / math.sqrt(2 * math.pi) / sigma_s
         echo = load * (deficient + gamma * boundary)
         grown, square = 1 + mean, max(square - mean**2, 0.0)
         lost = (mean + echo) / grown
         dip = np.exp(-0.5 * shortfall**2 - special.log_ndtr(shortfall)) / math.sqrt(2 * math.pi)
         level = best + 2 * gamma / grown + (1 - sigma_s * dip - best) * mean / grown
+
+    # Spread of the noise at any score, at those of a deficient key, and at the signal of such a key.
     tau = math.sqrt(square * (load / d1**2 + one_over_d / d1)) / grown
     tau_own = math.sqrt(tau**2 + own * one_over_d / d1)
     tau_signal = math.sqrt(tau**2 + 4 * own * one_over_d / d1)
+
+    # Failures among the deficient keys and among the others.
     lifted = _log_beaten(best, level - lost, log_n, sigma_c, tau_own, tau_signal, rival=True)
-    failing_lifted = special.logsumexp(log_e_weights + special.log_ndtr(shortfall) + lifted)
+    failing_lifted = special.logsumexp(LOG_E_WEIGHTS + special.log_ndtr(shortfall) + lifted)
     failing_rest = _log_rest(gamma, log_n, sigma_s, sigma_c, tau, lost)
     total = np.logaddexp(failing_lifted, failing_rest) + log_n
     median = 1 + math.sqrt(load / d0**2 + 2 * one_over_d / d0) * special.ndtri_exp(LOG_LOG_2 - log_n)
@@ -138,7 +187,7 @@ def _weight_moments(x, gamma, sigma):
 
 
 def _log_rest(gamma, log_n, sigma_s, sigma_c, tau, lost):
-    """Log probability that a key is not deficient, and fails when its signal has lost so much."""
+    """Log probability that a key is not deficient and fails all the same, its signal lowered by ``lost``."""
 
     def integrand(z):
         s = 1 + sigma_s * z
@@ -150,7 +199,7 @@ def _log_rest(gamma, log_n, sigma_s, sigma_c, tau, lost):
     span = math.sqrt(2 * log_n)
     coarse = np.linspace(-span - 3, 6, 40)
     values = integrand(coarse)
-    if not values.max() > IMPOSSIBLE:
+    if not values.max() > LOG_IMPOSSIBLE:
         return -math.inf
     inside = coarse[values > values.max() - 40]
     z = np.linspace(inside[0] - 0.3, inside[-1] + 0.3, 50)
@@ -175,7 +224,7 @@ def _log_beaten(best, signal, log_n, sigma, tau, tau_signal, rival=False):
 
 
 def _log_beaten_at(best, signal, y, log_n, sigma, tau, tau_signal, rival):
-    """As `_log_beaten`, where the signal's noise is ``tau_signal y``."""
+    """The probability of `_log_beaten` given that the signal's noise is ``tau_signal y``."""
     level = signal + tau_signal * y
     log_rate = log_n + _log_crossing(best, level, sigma, tau)
     if rival:
@@ -206,23 +255,36 @@ def _log_crossing(best, level, sigma, tau):
 
 
 def _log_sum(x, weights=1.0):
-    """Log of the weighted sum of ``exp(x)`` over the last axis."""
+    """Log of the weighted sum of ``exp(x)`` over the last axis, in half the time that SciPy takes."""
     largest = np.maximum(x.max(axis=-1), -1e300)
     return largest + np.log(np.sum(weights * np.exp(x - largest[..., None]), axis=-1))
 
 
-def half_success_ratio(log_n, *, share, gamma):
+def half_success_ratio(log_n: float, *, share: float | None, gamma: float) -> float:
     """The ``d^2 / (n log n)`` at which a repair succeeds with probability one half, in the Gaussian picture.
 
     Parameters
     ----------
-    log_n, share, gamma : float
+    log_n : float
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
+    share : float or None
         As in `predict_repair`.
+    gamma : float
+        As in `predict_repair`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
     """
 
     def surplus(log_ratio):
         found = predict_repair(log_n, math.exp(log_ratio), share=share, gamma=gamma).log_failures
-        return max(found, -CLIP) - LOG_LOG_2
+        return max(found, LEAST_LOG_FAILURES) - LOG_LOG_2
 
     low, high = math.log(1.0), math.log(16.0)
     while surplus(high) > 0:
@@ -238,7 +300,9 @@ class BestRepair:
     ----------
     ratio : float
         ``d^2 / (n log n)`` at which it succeeds half of the time.
-    share, gamma : float
+    share : float or None
+        As in `predict_repair`.
+    gamma : float
         As in `predict_repair`.
     """
 
@@ -247,17 +311,22 @@ class BestRepair:
     gamma: float
 
 
-def best_split(log_n):
+def best_split(log_n: float) -> BestRepair:
     """Reserve and margin that minimise `half_success_ratio`, by the simplex method; the ratio is good to 1%.
 
     Parameters
     ----------
     log_n : float
-        As in `predict_repair`.
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
 
     Returns
     -------
     BestRepair
+
+    Raises
+    ------
+    ValueError
+        For a size out of range.
     """
 
     def choice(x):
@@ -273,19 +342,26 @@ def best_split(log_n):
     return BestRepair(float(found.fun), **choice(found.x))
 
 
-def best_margin(log_n, share):
+def best_margin(log_n: float, share: float | None) -> BestRepair:
     """Margin that minimises `half_success_ratio` for a given reserve, by a bounded search.
 
     The search is local: up to ten digits the reserve of the proof has two minima within 1% of each other.
 
     Parameters
     ----------
-    log_n, share : float
+    log_n : float
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
+    share : float or None
         As in `predict_repair`; None for a repair in place.
 
     Returns
     -------
     BestRepair
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
     """
     found = optimize.minimize_scalar(
         lambda x: half_success_ratio(log_n, share=share, gamma=math.exp(x)),
@@ -299,7 +375,7 @@ def best_margin(log_n, share):
 # --- equal signals ----------------------------------------------------------------------------------------
 
 
-def log_equalised_failures(log_n, ratio):
+def log_equalised_failures(log_n: float, ratio: float) -> float:
     """Log of the expected number of competitors above their signal when all signals are equal.
 
     All n^2 competitors have the variance ``load / (1 - load)``, as n conditions have used up the share
@@ -308,27 +384,47 @@ def log_equalised_failures(log_n, ratio):
     Parameters
     ----------
     log_n : float
-        As in `predict_repair`.
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
     ratio : float
         ``d^2 / (n log n)``, above ``1 / log n``.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
     """
     return 2 * log_n + float(special.log_ndtr(-1 / _equalised_spread(log_n, ratio)))
 
 
-def equalised_half_ratio(log_n):
+def equalised_half_ratio(log_n: float) -> float:
     """The ratio at which equal signals retrieve every pair with probability one half; it tends to 4.
 
     Parameters
     ----------
     log_n : float
-        As in `predict_repair`.
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For a size out of range.
     """
     _require_log_n(log_n)
     return (1 + special.ndtri_exp(LOG_LOG_2 - 2 * log_n) ** 2) / log_n
 
 
-def log_clipped_failures(log_n, ratio, gamma):
-    """The same after one hard clip at ``1 - gamma``, whose noise may lift a competitor that was below.
+def log_clipped_failures(log_n: float, ratio: float, gamma: float) -> float:
+    """Log of the expected number of competitors above their signal, after equal signals and one hard clip.
+
+    The clip is at ``1 - gamma``; its noise may lift a competitor that was below.
 
     Parameters
     ----------
@@ -341,6 +437,11 @@ def log_clipped_failures(log_n, ratio, gamma):
     -------
     float
         Minus infinity where the clip adds next to no noise.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
     """
     sigma, load = _equalised_spread(log_n, ratio), 1 / (ratio * log_n)
     require(0 < gamma < 1, "gamma", gamma, "in (0, 1)")
@@ -354,15 +455,24 @@ def log_clipped_failures(log_n, ratio, gamma):
     return 2 * log_n + float(_log_crossing(np.array(1 - gamma), np.array(1.0), sigma, tau))
 
 
-def clipped_half_ratio(log_n, gamma=None):
+def clipped_half_ratio(log_n: float, gamma: float | None = None) -> float:
     """The ratio at which equal signals and one clip succeed with probability one half; it tends to 2.
 
     Parameters
     ----------
     log_n : float
-        As in `predict_repair`.
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
     gamma : float, optional
         In (0, 1); by default the best one.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
     """
     _require_log_n(log_n)
     if gamma is None:
@@ -373,7 +483,7 @@ def clipped_half_ratio(log_n, gamma=None):
         return float(found.fun)
 
     def surplus(ratio):
-        return max(log_clipped_failures(log_n, ratio, gamma) - LOG_LOG_2, -CLIP)
+        return max(log_clipped_failures(log_n, ratio, gamma) - LOG_LOG_2, LEAST_LOG_FAILURES)
 
     return optimize.brentq(surplus, 1.05 / log_n, 8 + 8 / log_n, xtol=1e-6)  # from a load near 1 on
 
@@ -386,4 +496,5 @@ def _equalised_spread(log_n, ratio):
 
 
 def _require_log_n(log_n):
-    require(math.log(10) <= log_n <= LARGEST, "log_n", log_n, f"between log 10 and {LARGEST:g}")
+    """Check that a size is one for which the quadrature has been tried."""
+    require(math.log(10) <= log_n <= LARGEST_LOG_N, "log_n", log_n, f"between log 10 and {LARGEST_LOG_N:g}")

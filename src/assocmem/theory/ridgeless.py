@@ -8,16 +8,27 @@ ridge (Proposition ``unsat_profiles``).
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from assocmem.checks import require
 from assocmem.theory.laws import Law
-from assocmem.theory.scalar import RANGES, density, saddle_points
+from assocmem.theory.scalar import RANGES, ScalarSolution, density, saddle_points
 
-LOADS, FRACTIONS, BETAS = RANGES["load"], (1e-12, 1 - 1e-9), RANGES["beta"]
+LOADS = RANGES["load"]
+"""Least and largest load, those of the theory with a ridge."""
+
+FRACTIONS = (1e-12, 1 - 1e-9)
+"""Least and largest tail fraction: the formulas here keep their digits further out than `solve_scalar`."""
+
+BETAS = RANGES["beta"]
+"""Least and largest inverse width of the smoothing, those of the theory with a ridge."""
+
+LEAST_EXCESS = 1e-12
+"""Share of the critical load by which a load must be above it, or rounding would decide the result."""
 
 
-def tail_mean(r):
+def tail_mean(r: ArrayLike) -> np.ndarray | float:
     """Mean of the top r-fraction of a standard Gaussian, ``kappa_r = phi(Phi^-1(1 - r)) / r``.
 
     Parameters
@@ -41,7 +52,7 @@ def tail_mean(r):
     return density(quantile) / r
 
 
-def critical_load(r):
+def critical_load(r: ArrayLike) -> np.ndarray | float:
     """Load above which the loss stays positive as the ridge vanishes (eq. ``fix_tail_threshold``).
 
     ``alpha_c(r) = 1 / [(1 + kappa^2) Phi(kappa) + kappa phi(kappa)]`` with ``kappa = tail_mean(r)``.
@@ -65,7 +76,7 @@ def critical_load(r):
     return 1 / second
 
 
-def sat_edge(load):
+def sat_edge(load: ArrayLike) -> np.ndarray | float:
     """Smallest normalised signal below the critical load, ``rho_alpha`` (eq. ``rho_alpha_equation``).
 
     Solves ``E (rho - G)_+^2 = 1 / load``, whatever r; at the critical load of r it equals ``tail_mean(r)``.
@@ -90,8 +101,19 @@ def sat_edge(load):
     return hinge_edge(1 / load)
 
 
-def hinge_edge(square):
-    """The rho with ``E (rho - G)_+^2 = square``; a float or array, positive."""
+def hinge_edge(square: ArrayLike) -> np.ndarray | float:
+    """The rho with ``E (rho - G)_+^2 = square`` for a standard Gaussian G.
+
+    Parameters
+    ----------
+    square : array_like
+        Positive.
+
+    Returns
+    -------
+    ndarray or float
+        Increasing in the square.
+    """
     # Newton's method for log E (rho - G)_+^2, which is concave: monotone from the left
     square = np.asarray(square, dtype=float)
     rho = np.full(square.shape, np.where(square.min() < 1e-6, -30.0, -6.0))
@@ -104,8 +126,18 @@ def hinge_edge(square):
     return rho[()]
 
 
-def hinge_moments(rho):
-    """First and second moment of ``(rho - G)_+`` for a standard Gaussian G; rho a float or array."""
+def hinge_moments(rho: float | np.ndarray) -> tuple[float | np.ndarray, float | np.ndarray]:
+    """First and second moment of ``(rho - G)_+`` for a standard Gaussian G.
+
+    Parameters
+    ----------
+    rho : float or ndarray
+
+    Returns
+    -------
+    first, second : float or ndarray
+        Like ``rho``.
+    """
     share = special.ndtr(rho)
     first = density(rho) + rho * share
     return first, share + rho * first
@@ -118,6 +150,7 @@ class SatLaws:
     Attributes
     ----------
     load, r : float
+        What was asked for.
     rho : float
         The edge; a share ``Phi(rho)`` of keys sits exactly there.
     kappa : float
@@ -130,17 +163,17 @@ class SatLaws:
     kappa: float
 
     @property
-    def signal(self):
+    def signal(self) -> Law:
         """Law of ``max(G, rho)`` (eq. ``sat_score_profile_statement``)."""
         return self._shifted(0.0)
 
     @property
-    def margin(self):
+    def margin(self) -> Law:
         """Law of ``max(G, rho) - kappa`` (eq. ``sat_margin_profile``)."""
         return self._shifted(self.kappa)
 
     @property
-    def percentile(self):
+    def percentile(self) -> Law:
         """Law of the share of competitors below the signal (eq. ``sat_percentile_cdf``)."""
         edge = special.ndtr(self.rho)
         return Law(
@@ -151,7 +184,7 @@ class SatLaws:
         )
 
     @property
-    def percentile_scatter(self):
+    def percentile_scatter(self) -> float:
         """Standard deviation, times sqrt(n), of the percentile of a key at the edge with n competitors.
 
         Its distance from their tail average is fixed, and both that and the share below are those of a
@@ -166,6 +199,7 @@ class SatLaws:
         return float(np.sqrt(variance + slope**2 * (square - excess**2)))
 
     def _shifted(self, by):
+        """Law of ``max(G, rho) - by``."""
         edge = self.rho - by
 
         def pdf(t):
@@ -180,7 +214,7 @@ class SatLaws:
         )
 
 
-def sat_laws(load, r):
+def sat_laws(load: float, r: float) -> SatLaws:
     """Laws of a memory below the critical load, ridge to zero (Proposition ``sat_profiles``).
 
     Parameters
@@ -205,7 +239,7 @@ def sat_laws(load, r):
     return SatLaws(float(load), float(r), float(sat_edge(load)), float(tail_mean(r)))
 
 
-def solve_unsat(load, r, beta):
+def solve_unsat(load: ArrayLike, r: ArrayLike, beta: ArrayLike) -> ScalarSolution:
     """The saddle point at ridge zero, above the critical load (Proposition ``unsat_profiles``).
 
     Near the critical load nu is only known to about ``1e-15`` over the relative excess.
@@ -233,18 +267,19 @@ def solve_unsat(load, r, beta):
     critical = _critical(r)
     require(_within(beta, *BETAS), "beta", beta.tolist(), "in [0.001, 1e+06]")
     allowed = f"above the critical load {_listed(critical)} of r = {_listed(r)} and at most 1e+06"
-    require(
-        bool(np.all((load > critical * (1 + 1e-12)) & (load <= LOADS[1]))), "load", load.tolist(), allowed
-    )
+    above = (load > critical * (1 + LEAST_EXCESS)) & (load <= LOADS[1])
+    require(bool(np.all(above)), "load", load.tolist(), allowed)
     return saddle_points(load, r, beta, np.zeros(load.shape))
 
 
 def _critical(r):
+    """Critical load of a tail fraction that is checked."""
     require(_within(r, *FRACTIONS), "r", np.asarray(r).tolist(), "in [1e-12, 1 - 1e-9]")
     return critical_load(r)
 
 
 def _within(values, low, high):
+    """Whether all of some numbers are between two bounds."""
     return bool(np.all((np.asarray(values) >= low) & (np.asarray(values) <= high)))
 
 

@@ -10,15 +10,35 @@ variable ``y``, in which ``G = (y - chi sigma(-y) + c) / nu`` needs no equation 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import optimize, special
 
 from assocmem.checks import require
 from assocmem.theory.laws import Law
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
-GAUSSIAN_RANGE = 13.0  # beyond lies less than 1e-37 of a standard normal law
-GAUSSIAN_STEP, LOGISTIC_STEP = 0.75, 2.0  # panel widths that leave errors below 1e-15
+"""Of the Gauss-Legendre rule on [-1, 1], for one panel."""
+
+GAUSSIAN_RANGE = 13.0
+"""Standard deviations beyond which less than 1e-37 of a normal law lies."""
+
+GAUSSIAN_STEP = 0.75
+"""Width of a panel in standard deviations; with 16 nodes in each, errors are below 1e-15."""
+
+LOGISTIC_STEP = 2.0
+"""Width of a panel in the argument of a logistic function, for the same errors."""
+
+LOGISTIC_RANGE = 40.0
+"""Argument beyond which a logistic function is 0 or 1 to all digits."""
+
+STEP_TOLERANCE = 1e-9
+"""Size of a step of Newton's method after which there is no further one, which would be the square of it."""
+
+RESIDUAL_TOLERANCE = 1e-9
+"""Relative error in the saddle-point equations up to which a solution counts as converged."""
+
 RANGES = {"load": (1e-6, 1e6), "r": (1e-4, 1 - 1e-4), "beta": (1e-3, 1e6), "ridge": (1e-16, 1e3)}
+"""Least and largest value of each parameter that is accepted; a solution says whether it converged."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +79,7 @@ class ScalarSolution:
     converged: bool
 
     @property
-    def signal(self):
+    def signal(self) -> Law:
         """Law of the signal scores, ``c + Prox_chi(nu G - c)`` (eq. ``scalar_channel_nu_chi``)."""
         margin = self.margin
         return Law(
@@ -69,7 +89,7 @@ class ScalarSolution:
         )
 
     @property
-    def competitor(self):
+    def competitor(self) -> Law:
         """Law of the competing scores of a key, normal with standard deviation nu."""
         return Law(
             lambda s: special.ndtr(np.asarray(s) / self.nu),
@@ -78,7 +98,7 @@ class ScalarSolution:
         )
 
     @property
-    def margin(self):
+    def margin(self) -> Law:
         """Law of the margins (eq. ``tam_margin_prediction``)."""
 
         def gaussian(y):
@@ -95,7 +115,7 @@ class ScalarSolution:
         return Law(lambda y: special.ndtr(gaussian(y)), pdf, quantile)
 
     @property
-    def percentile(self):
+    def percentile(self) -> Law:
         """Law of the share of competitors below the signal (eq. ``tam_percentile_prediction``)."""
         signal = self.signal
 
@@ -109,16 +129,16 @@ class ScalarSolution:
             lambda p: special.ndtr(signal.quantile(p) / self.nu),
         )
 
-    def margin_cdf(self, t):
+    def margin_cdf(self, t: ArrayLike) -> np.ndarray | float:
         """Limiting share of keys with a margin of at most t."""
         return self.margin.cdf(t)
 
-    def percentile_cdf(self, w):
+    def percentile_cdf(self, w: ArrayLike) -> np.ndarray | float:
         """Limiting share of keys whose signal beats at most the share w of its competitors."""
         return self.percentile.cdf(w)
 
 
-def solve_scalar(load, r, *, beta, ridge):
+def solve_scalar(load: ArrayLike, r: ArrayLike, *, beta: ArrayLike, ridge: ArrayLike) -> ScalarSolution:
     """Saddle point of the scalar potential (Definition 3, Theorem 2).
 
     Parameters
@@ -150,13 +170,15 @@ def solve_scalar(load, r, *, beta, ridge):
     return saddle_points(*parameters.values())
 
 
-def prox(x, chi):
+def prox(x: ArrayLike, chi: ArrayLike) -> np.ndarray | float:
     """The y with ``y - chi sigma(-y) = x`` (eq. ``prox_chi_foc``), the proximal map of the logistic loss.
 
     Parameters
     ----------
-    x, chi : array_like
-        ``chi`` positive.
+    x : array_like
+        Where the map is taken.
+    chi : array_like
+        Its step, positive.
 
     Returns
     -------
@@ -165,7 +187,7 @@ def prox(x, chi):
     """
     x, chi = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(chi, dtype=float))
     low, high = x, x + chi
-    # with exp(-y) for sigma(-y) the equation is Wright's, and its solution is too large
+    # With exp(-y) in place of sigma(-y) the equation is Wright's; its solution is an upper bound.
     y = np.minimum(x + special.wrightomega(np.log(chi) - x), high)
     for _ in range(100):
         A = special.expit(-y)
@@ -174,17 +196,22 @@ def prox(x, chi):
         following = y - miss / (1 + chi * A * special.expit(y))
         following = np.where((following >= low) & (following <= high), following, 0.5 * (low + high))
         moved, y = np.abs(following - y), following
-        if np.all(moved <= 1e-9 * np.maximum(1, np.abs(y))):  # the next step would be its square
+        if np.all(moved <= STEP_TOLERANCE * np.maximum(1, np.abs(y))):
             break
     return y[()]
 
 
-def scalar_tail_average(nu, r, beta):
+def scalar_tail_average(nu: float, r: float, beta: float) -> tuple[float, float, float]:
     """The tail average of a normal law of standard deviation nu (eq. ``c_r_nu_def``).
 
     Parameters
     ----------
-    nu, r, beta : float
+    nu : float
+        Standard deviation of the law, positive.
+    r : float
+        Tail fraction, above 0 and below 1.
+    beta : float
+        Inverse width of the smoothing, positive.
 
     Returns
     -------
@@ -198,7 +225,8 @@ def scalar_tail_average(nu, r, beta):
         y, w = _threshold_nodes(s, m)
         q, rest = special.expit(y), special.expit(-y)
         curvature = np.dot(w, q * rest)
-        miss = np.dot(w, q) - r if r < 0.5 else (1 - r) - np.dot(w, rest)  # of the smaller share, all digits
+        # the smaller of the two shares keeps all its digits
+        miss = np.dot(w, q) - r if r < 0.5 else (1 - r) - np.dot(w, rest)
         low, high = (m, high) if miss > 0 else (low, m)
         following = m + miss / curvature
         if not low <= following <= high:
@@ -206,33 +234,59 @@ def scalar_tail_average(nu, r, beta):
             m = 0.5 * (low + high) if closed else m + np.sign(miss) * (1 + s)
             continue
         moved, m = abs(following - m), following
-        if moved <= 1e-9 * max(1.0, abs(m)):  # the next step would be its square
+        if moved <= STEP_TOLERANCE * max(1.0, abs(m)):
             break
     y, w = _threshold_nodes(s, m)
     if r < 0.5:
         c = (m + np.dot(w, np.logaddexp(0, y)) / r) / beta
-    else:  # the same, without the difference of large numbers that it is for r near 1
+    else:  # the same number; the form above would be a difference of large ones for r near 1
         c = (np.dot(w, np.logaddexp(0, -y)) - m * (1 - r)) / (r * beta)
     bend = np.dot(w, special.expit(y) * special.expit(-y))
     return c, m / beta, s * bend / r
 
 
-def saddle_potential(nu, chi, load, r, *, beta, ridge):
-    """``P(nu, chi)`` (eq. ``scalar_potential_def``); all arguments numbers."""
+def saddle_potential(nu: float, chi: float, load: float, r: float, *, beta: float, ridge: float) -> float:
+    """The potential ``P(nu, chi)`` whose saddle point is looked for (eq. ``scalar_potential_def``).
+
+    Parameters
+    ----------
+    nu : float
+        Norm scale, positive.
+    chi : float
+        Susceptibility, positive.
+    load, r, beta, ridge : float
+        As in `solve_scalar`, but unchecked.
+
+    Returns
+    -------
+    float
+    """
     c, _, _ = scalar_tail_average(nu, r, beta)
     averages = _Channel(nu, c, chi)
     envelope = averages.mean(0.5 * chi * averages.A**2 + np.logaddexp(0, -averages.y))
     return 0.5 * ridge * nu**2 - nu**2 / (2 * load * chi) + envelope
 
 
-def reduced_potential(nu, load, r, *, beta, ridge):
-    """``V(nu) = sup_chi P(nu, chi)`` (eq. ``reduced_potential_def``); all arguments numbers."""
+def reduced_potential(nu: float, load: float, r: float, *, beta: float, ridge: float) -> float:
+    """The reduced potential ``V(nu) = sup_chi P(nu, chi)`` (eq. ``reduced_potential_def``).
+
+    Parameters
+    ----------
+    nu : float
+        Norm scale, positive.
+    load, r, beta, ridge : float
+        As in `solve_scalar`, but unchecked.
+
+    Returns
+    -------
+    float
+    """
     c, _, _ = scalar_tail_average(nu, r, beta)
     chi = _susceptibility(nu, c, load, nu)
     return saddle_potential(nu, chi, load, r, beta=beta, ridge=ridge)
 
 
-def dual_potential(nu, solution):
+def dual_potential(nu: float, solution: ScalarSolution) -> float:
     """Value at ``nu`` of the function under the supremum of eq. ``reduced_potential_dual``.
 
     The weights ``a(G)`` are those of a solution. Whatever they are, the value is at most ``V(nu)``; here it
@@ -241,8 +295,13 @@ def dual_potential(nu, solution):
     Parameters
     ----------
     nu : float
+        Norm scale, positive.
     solution : ScalarSolution
         Of a single point.
+
+    Returns
+    -------
+    float
     """
     channel = _Channel(solution.nu, solution.c, solution.chi)
     c, _, _ = scalar_tail_average(nu, solution.r, solution.beta)
@@ -256,10 +315,20 @@ def dual_potential(nu, solution):
 # --- the saddle point --------------------------------------------------------------------------------------
 
 
-def saddle_points(load, r, beta, ridge):
-    """A `ScalarSolution` for parameters of one shape, unchecked.
+def saddle_points(load: ArrayLike, r: ArrayLike, beta: ArrayLike, ridge: ArrayLike) -> ScalarSolution:
+    """Saddle points for parameters of one shape, unchecked.
 
-    The ridge may be zero above the critical load, where there is a saddle point without it.
+    Parameters
+    ----------
+    load, r, beta : array_like
+        As in `solve_scalar`, of one shape.
+    ridge : array_like
+        Likewise, but it may be zero above the critical load, where there is a saddle point without it.
+
+    Returns
+    -------
+    ScalarSolution
+        With attributes of that shape.
     """
     parameters = [np.asarray(values, dtype=float) for values in (load, r, beta, ridge)]
     points = [
@@ -272,7 +341,7 @@ def saddle_points(load, r, beta, ridge):
 
 def _saddle_point(load, r, beta, ridge):
     """One point: nu, chi, c, mu, loss, objective, residual, converged."""
-    width = 1.0  # chi / nu, which changes little with nu
+    width = 1.0  # chi / nu, which changes little with nu: the last one starts the next search
 
     def slope(log_nu):
         """``V'(nu) / nu`` at the best chi; increasing where it matters."""
@@ -297,7 +366,7 @@ def _saddle_point(load, r, beta, ridge):
     chi = _susceptibility(nu, c, load, width * nu)
     channel = _Channel(nu, c, chi)
     loss = channel.mean(np.logaddexp(0, -channel.y))
-    # the two equations as Propositions 8 and 9 state them
+    # the errors in the two equations, as Propositions 8 and 9 state them, relative to their terms
     A = channel.A
     B = A * special.expit(channel.y)
     omega = channel.mean(A) * c_slope / nu
@@ -305,7 +374,7 @@ def _saddle_point(load, r, beta, ridge):
     variance = (nu**2 * (ridge + omega) - score) / channel.mean(A * np.abs(c + channel.y))
     response = load * (chi * (ridge + omega) + channel.mean(chi * B / (1 + chi * B))) - 1
     residual = float(max(abs(variance), abs(response)))
-    return nu, chi, c, mu, loss, loss + 0.5 * ridge * nu**2, residual, residual <= 1e-9
+    return nu, chi, c, mu, loss, loss + 0.5 * ridge * nu**2, residual, residual <= RESIDUAL_TOLERANCE
 
 
 def _susceptibility(nu, c, load, start):
@@ -323,13 +392,13 @@ def _susceptibility(nu, c, load, start):
             log_chi = 0.5 * (low + high)
             continue
         moved, log_chi = abs(following - log_chi), following
-        if moved <= 1e-9:  # the next step would be its square
+        if moved <= STEP_TOLERANCE:
             break
     return float(np.exp(log_chi))
 
 
 def _near_prox(x, chi):
-    """`prox` to a few digits, in less time: good enough for the edges of panels."""
+    """The `prox` to a few digits, in less time, for the edges of panels, which need not be exact."""
     y = np.minimum(x + special.wrightomega(np.log(chi) - x), x + chi)
     A = special.expit(-y)
     return np.clip(y - (y - chi * A - x) / (1 + chi * A * (1 - A)), x, x + chi)
@@ -341,7 +410,7 @@ class _Channel:
     def __init__(self, nu, c, chi):
         grid = np.arange(-GAUSSIAN_RANGE, GAUSSIAN_RANGE + GAUSSIAN_STEP, GAUSSIAN_STEP)
         edges = _near_prox(nu * grid - c, chi)
-        bends = np.arange(-40.0, np.log1p(chi) + 40, LOGISTIC_STEP)
+        bends = np.arange(-LOGISTIC_RANGE, np.log1p(chi) + LOGISTIC_RANGE, LOGISTIC_STEP)
         edges = np.concatenate([edges, bends[(bends > edges[0]) & (bends < edges[-1])]])
         self.y, weights = _panels(np.sort(edges))
         self.A = special.expit(-self.y)
@@ -356,10 +425,10 @@ class _Channel:
 def _threshold_nodes(s, m):
     """Values ``s Z - m`` and weights of a standard normal Z, fine where the values are small.
 
-    For large s they are the coordinate, since their difference is lost in digits of Z.
+    For large s the panels are laid over the values and not over Z, whose digits do not tell them apart.
     """
     grid = np.arange(-GAUSSIAN_RANGE, GAUSSIAN_RANGE + GAUSSIAN_STEP, GAUSSIAN_STEP)
-    bends = np.arange(-40.0, 41.0, LOGISTIC_STEP)
+    bends = np.arange(-LOGISTIC_RANGE, LOGISTIC_RANGE + 1, LOGISTIC_STEP)
     kept = np.abs(bends + m) < s * grid[-1]
     if s > 1:
         y, weights = _panels(np.sort(np.concatenate([s * grid - m, bends[kept]])))
@@ -369,10 +438,11 @@ def _threshold_nodes(s, m):
 
 
 def _panels(edges):
+    """Gauss-Legendre nodes and weights on all intervals between neighbouring edges."""
     half = 0.5 * np.diff(edges)[:, None]
     return (edges[:-1, None] + half * (1 + NODES)).ravel(), (half * WEIGHTS).ravel()
 
 
-def density(z):
-    """Density of a standard normal variable."""
+def density(z: ArrayLike) -> np.ndarray | float:
+    """Density of a standard normal variable, several times faster than that of ``scipy.stats``."""
     return np.exp(-0.5 * np.asarray(z) ** 2) / np.sqrt(2 * np.pi)

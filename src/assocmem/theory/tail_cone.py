@@ -17,25 +17,38 @@ import math
 import numpy as np
 from scipy import special, stats
 
-POINTS, REPEATS, SEED = 2**12, 8, 1
-WINDOW, NORMAL = 60, 20  # ranks on either side of the k-th; summands from which a mean is taken for normal
+POINTS = 2**12
+"""Points of one scrambled sequence."""
+
+REPEATS = 8
+"""Independent scramblings: with so many, means of the dimension are good to about 3e-4."""
+
+SEED = 1
+"""Of the scramblings, so that every call gives the same."""
+
+WINDOW = 60
+"""Ranks on either side of the k-th that are drawn one by one. How many are enough was found by trial."""
+
+NORMAL_FROM = 20
+"""Number of competitors beyond the window from which on their mean is taken for normal."""
 
 
-def face_moments(n, k, repeats=REPEATS):
+def face_moments(n: float, k: int, repeats: int = REPEATS) -> tuple[float, float, float, float]:
     """Mean, variance and third central moment of the dimension of that face, for n Gaussian entries.
 
     Parameters
     ----------
     n : float
-        From 2 to 1e12.
+        Number of pairs, from 2 to 1e12.
     k : int
-        From 1 to ``n - 1``.
+        Number of competitors in the tail, from 1 to ``n - 1``.
     repeats : int
         Independent scramblings of the sequence, at least 1.
 
     Returns
     -------
     mean, variance, third : float
+        Moments of the dimension.
     error : float
         Standard error of the mean, from the scramblings; nan for one.
     """
@@ -64,12 +77,14 @@ def _order_statistics(m, k, rng):
     lower : ndarray, shape (points, l)
         Of rank k + 1, k + 2, ...; up to rank m unless that is far.
     top : ndarray, shape (points,)
+        Mean of ranks 1 to k.
     """
-    above = int(k - 1 if k - 1 <= WINDOW + NORMAL else WINDOW)
+    above = int(k - 1 if k - 1 <= WINDOW + NORMAL_FROM else WINDOW)
     below = int(min(max(WINDOW, 2 * WINDOW - above), m - k))
     u = stats.qmc.Sobol(above + below + 3, rng=rng).random(POINTS)
     u = np.clip(u, 1e-15, 1 - 1e-15)
-    waits = special.gammaincinv([k, m - k + 1], u[:, :2])  # of a Poisson process, until rank k and after it
+    # Uniform order statistics are the arrivals of a Poisson process: the k-th, and the time left after it.
+    waits = special.gammaincinv([k, m - k + 1], u[:, :2])
     tail, rest = np.hsplit(waits / waits.sum(axis=1, keepdims=True), 2)  # probability above rank k, and below
     shrink_up = np.cumsum(np.log(u[:, 3 : 3 + above]) / (k - 1 - np.arange(above)), axis=1)
     shrink_down = np.cumsum(np.log(u[:, 3 + above :]) / (m - k - np.arange(below)), axis=1)
@@ -77,7 +92,8 @@ def _order_statistics(m, k, rng):
     lower = _quantile(tail - rest * np.expm1(shrink_down), rest * np.exp(shrink_down))
     upper = np.concatenate([_quantile(tail, rest), upper], axis=1)
     top = upper.sum(axis=1)
-    if (beyond := k - 1 - above) > 0:  # the mean of so many, given the last of the window, is all but normal
+    beyond = k - 1 - above
+    if beyond > 0:  # given the last of the window, the mean of so many is all but normal
         last = upper[:, -1]
         ratio = np.exp(-(last**2) / 2 - special.log_ndtr(-last)) / math.sqrt(2 * math.pi)
         spread = np.sqrt(np.maximum(1 + last * ratio - ratio**2, 0) * beyond)
@@ -86,7 +102,7 @@ def _order_statistics(m, k, rng):
 
 
 def _quantile(above, below):
-    """Gaussian value from the probabilities above and below it, of which the smaller one counts."""
+    """Gaussian value from the probabilities above and below it; the smaller one has the digits."""
     return np.where(above < below, -special.ndtri(above), special.ndtri(below))
 
 
@@ -106,7 +122,7 @@ def _signal_thresholds(upper, lower, top, k):
 
 def _crossing(rise, corners, values, sign):
     """Where Q has risen by ``rise`` on the other side, whose corners are at ``values``."""
-    # one search for all rows, each lifted above the one before
+    # All rows are searched at once: each is lifted above the one before.
     row = np.arange(len(rise))[:, None]
     lift = (1.0 + max(rise.max(initial=0), corners.max(initial=0))) * row
     passed = np.searchsorted((corners + lift).ravel(), (rise + lift).ravel()).reshape(rise.shape)

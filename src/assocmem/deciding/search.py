@@ -1,0 +1,332 @@
+"""Newton's method on the loss of an instance: towards a memory that retrieves it, or weights that cancel.
+
+Near the transition the minimiser is very large; the line search therefore looks at all combinations of the
+Newton step, the step before and the memory itself, and scores are all it needs. Weights are taken as soon as
+those that the Newton step predicts, which cancel up to rounding, are positive: before the method converges.
+
+At k = 1 the loss is cross-entropy. At k > 1 it is the smoothed tail average, of slightly more than k
+competitors, so that weights stay off their upper bound; at k = n - 1, the mean, there is nothing to smooth.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from assocmem.deciding.certificates import Certificate
+from assocmem.deciding.comparisons import cancellation, tail_margins
+from assocmem.deciding.hopeless import WIDER
+from assocmem.pairs.data import Pairs
+from assocmem.pairs.scores import take_signal
+from assocmem.training.losses import CrossEntropy, TailAverage
+from assocmem.training.passes import dense_hessian
+
+LONGEST_NEWTON_STEP = 30.0
+"""Length that the ridge on the Hessian keeps a Newton step below, in lengths of the memory, or in units of d
+where that is more, since the first memory is zero. Chosen by trial."""
+LONGEST_COMBINATION = 100.0
+"""Length of the longest combination of directions that a line search tries, in the same units. Chosen by
+trial, to let a search go further than the Newton step where the loss keeps falling."""
+JITTERS = (1e-14, 1e-12, 1e-10)
+"""Shares of the mean diagonal that are added to the Hessian, one after the other, until it has a factor. The
+first is about a hundred roundings of double precision; the last was chosen by trial."""
+
+SEARCHES_PER_HESSIAN = 9
+"""Line searches with one Hessian at most. Its factor takes ``d^6 / 3`` operations and a search much less, but
+the Hessian goes out of date. Chosen by trial."""
+LEAST_GAIN = 0.05
+"""Share of the loss that a search has to take off for the same Hessian to be used again. Chosen by trial."""
+
+MOST_CORRECTIONS = 12
+"""Corrections of predicted weights at most. Chosen by trial."""
+NOTHING_BUT_ROUNDING = 1e-15
+"""Length of the weighted sum over the lengths of its terms at which there is nothing left to correct: some
+roundings of double precision."""
+WORTH_VERIFYING = 1e-9
+"""The same ratio above which weights are not offered to the verification: it would refuse them, since what is
+left has to be small against the smallest eigenvalue of a Gram matrix. Chosen by trial."""
+LEADING_NOWHERE = 1e-3
+"""The same ratio that, after `PATIENCE` corrections, shows that too many weights were negative for these to
+help. Chosen by trial."""
+PATIENCE = 3
+"""Corrections that are made before their success is judged. Chosen by trial."""
+
+MOST_SEARCH_STEPS = 30
+"""Newton steps of one line search at most, in its two or three variables. Chosen by trial."""
+SMALL_DECREASE = 0.01
+"""Share of the loss below which one line search does not go on, since the next Newton step does better.
+Chosen by trial."""
+RESOLVED = 1e-15
+"""Share of the loss that a search has to promise to be begun: less drowns in rounding."""
+SHORTEST_STEP = 1e-6
+"""Share of a step below which a search gives up halving it. Chosen by trial."""
+SUFFICIENT = 1e-4
+"""Decrease of the loss, over step times slope, that makes a step acceptable: the customary constant of
+sufficient decrease (Nocedal and Wright, Numerical Optimization, Section 3.1)."""
+QUADRATIC = 0.7
+"""The same ratio from which on a step is doubled. A quadratic function has one half at its minimum; more
+means that the function bends less than the Newton step supposes."""
+SPAN_RIDGE = 1e-10
+"""Ridge on the Hessian of a line search, scaled to a diagonal of ones, so that directions which are parallel
+up to rounding do no harm. Chosen by trial."""
+
+Solver = Callable[[torch.Tensor], torch.Tensor]
+"""Takes a matrix of shape (d, d) to the Newton step for it, of the same shape."""
+
+
+@dataclass(frozen=True)
+class _WiderTail(TailAverage):
+    """The tail average of a number of competitors that need not be whole."""
+
+    size: float = 1.0
+
+    def tail(self, m: int) -> float:
+        return min(self.size, m)
+
+
+def loss_for(n: int, k: int) -> CrossEntropy | TailAverage:
+    """The loss that decides: cross-entropy at k = 1, the mean of all at k = n - 1, else the smoothed average.
+
+    Parameters
+    ----------
+    n, k : int
+        Number of pairs, and of competitors in a tail.
+
+    Returns
+    -------
+    CrossEntropy or TailAverage
+    """
+    if k == 1:
+        return CrossEntropy()
+    if k == n - 1:
+        return TailAverage(r=1.0, beta=1.0)
+    return _WiderTail(r=k / (n - 1), beta=1.0, size=k * (1 + WIDER))
+
+
+def all_scores(pairs: Pairs, W: torch.Tensor) -> torch.Tensor:
+    """Scores of every target for every key, whatever the numbers in the memory.
+
+    Unlike `assocmem.pairs.scores.scores` it does not refuse a memory with inf or nan, which a search may try.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    W : Tensor, shape (d, d)
+
+    Returns
+    -------
+    Tensor, shape (n, n)
+    """
+    return pairs.U.T @ (W @ pairs.V)
+
+
+class LossOfScores:
+    """The summed loss at given scores, its derivatives, and how they answer to a change of the memory.
+
+    Parameters
+    ----------
+    loss : CrossEntropy or TailAverage
+    S : Tensor, shape (n, n)
+        Scores.
+
+    Attributes
+    ----------
+    value : float
+        The summed loss.
+    T, C : Tensor, shape (n, n)
+        Gradient of each key's aggregate in its scores, and the vector of the aggregate's Hessian.
+    a : Tensor, shape (n,)
+        Derivative of each key's loss in its aggregate.
+    weights : Tensor, shape (n, n)
+        ``a T``, the derivative of the loss in the scores of competitors.
+    """
+
+    def __init__(self, loss: CrossEntropy | TailAverage, S: torch.Tensor):
+        self.T = S.clone()
+        signal = take_signal(self.T, slice(0, len(S)), -math.inf)
+        c, _ = loss.aggregate(self.T)
+        self.value = -float(torch.nn.functional.logsigmoid(signal - c).sum())
+        self.a = torch.sigmoid(c - signal)
+        self.weights = self.a * self.T
+        self.C = loss.curvature(self.T)
+
+    def response(self, t: torch.Tensor) -> torch.Tensor:
+        """Derivative of the weights when the scores move along ``t``, shape (n, n) or (b, n, n)."""
+        rise = (self.T * t).sum(dim=-2) - t.diagonal(dim1=-2, dim2=-1)
+        total = self.C.sum(dim=-2).clamp_(min=torch.finfo(t.dtype).tiny)
+        t = self.C * (t - ((self.C * t).sum(dim=-2) / total).unsqueeze(-2))
+        return self.a * t + self.weights * ((1 - self.a) * rise).unsqueeze(-2)
+
+
+def newton_solver(
+    pairs: Pairs, loss: CrossEntropy | TailAverage, W: torch.Tensor, slope: float
+) -> Solver | None:
+    """Solver with the Hessian of the summed loss and just enough ridge to keep steps from leaping.
+
+    Where scores are far apart most weights are next to nothing, and the Hessian is all but singular. With a
+    ridge of ``slope`` over a length no step is longer than that length; as the gradient vanishes so does the
+    ridge.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : CrossEntropy or TailAverage
+    W : Tensor, shape (d, d)
+    slope : float
+        Norm of the gradient of the summed loss at W.
+
+    Returns
+    -------
+    Solver or None
+        None if there is no factor all the same.
+    """
+    H = dense_hessian(pairs, loss, W).mul_(pairs.n)
+    diagonal = H.diagonal()
+    size = float(diagonal.mean())
+    diagonal.add_(slope / (LONGEST_NEWTON_STEP * max(float(W.norm()), pairs.d)))
+    for jitter in JITTERS:
+        diagonal.add_(jitter * size)
+        L, failed = torch.linalg.cholesky_ex(H)
+        if not int(failed) and bool(torch.isfinite(L.diagonal()).all()):
+            return lambda X: _solve_with_factor(L, X.reshape(-1, 1)).reshape(X.shape)
+    return None
+
+
+def _solve_with_factor(L, b):
+    """Solution of ``L L' x = b``; eight times as fast as `torch.cholesky_solve`, which copies L first."""
+    return torch.linalg.solve_triangular(L.mT, torch.linalg.solve_triangular(L, b, upper=False), upper=True)
+
+
+def predicted_certificate(pairs: Pairs, state: LossOfScores, solve: Solver, k: int) -> Certificate | None:
+    """Weights that cancel up to rounding, if those the Newton step predicts are positive.
+
+    Negative ones are set to zero, which does no harm where they are tiny, and what that leaves is solved for
+    again.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    state : LossOfScores
+        At the memory in question.
+    solve : Solver
+        With the Hessian there.
+    k : int
+
+    Returns
+    -------
+    Certificate or None
+        Not verified yet.
+    """
+    Y, lengths = torch.zeros_like(pairs.U @ pairs.V.T), pairs.U.norm(dim=0).max() * pairs.V.norm(dim=0).max()
+    for count in range(MOST_CORRECTIONS):
+        weights = (state.weights - state.response(all_scores(pairs, Y))).clamp_(min=0).fill_diagonal_(0)
+        rest = cancellation(pairs, weights)
+        left = float(rest.norm() / (weights.sum() * lengths))
+        if not left > NOTHING_BUT_ROUNDING or (count >= PATIENCE and left > LEADING_NOWHERE):
+            break
+        Y = Y + solve(rest)
+    if not left <= WORTH_VERIFYING:
+        return None
+    if k == len(weights) - 1:
+        weights = (weights.sum(dim=0) / k).expand_as(weights).clone().fill_diagonal_(0)
+    return Certificate(k, weights=weights.cpu().numpy())
+
+
+def descend(
+    pairs: Pairs,
+    loss: CrossEntropy | TailAverage,
+    k: int,
+    W: torch.Tensor,
+    solve: Solver,
+    last: torch.Tensor | None,
+) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+    """Newton steps with one Hessian for as long as they gain.
+
+    Each searches the span of the step, of the memory itself and of the step before.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : CrossEntropy or TailAverage
+    k : int
+    W : Tensor, shape (d, d)
+        The memory to begin with.
+    solve : Solver
+        With the Hessian there.
+    last : Tensor, shape (d, d), or None
+        The step that led there.
+
+    Returns
+    -------
+    moved : Tensor, shape (d, d), or None
+        The memory after the steps; None where nothing was gained.
+    last : Tensor, shape (d, d), or None
+        The last step.
+    """
+    moved = None
+    for _ in range(SEARCHES_PER_HESSIAN):
+        S = all_scores(pairs, W)
+        if moved is not None and float(tail_margins(S, k).min()) > 0:
+            break
+        state = LossOfScores(loss, S)
+        directions = [-solve(cancellation(pairs, state.weights))]
+        directions += [D for D in (W, last) if D is not None and bool(D.any())]
+        step, value = _best_in_span(pairs, loss, state, S, directions, float(W.norm()))
+        if step is None:
+            break
+        last, W = (step if bool(W.any()) else None), W + step
+        moved = W
+        if value > (1 - LEAST_GAIN) * state.value:
+            break
+    return moved, last
+
+
+def _best_in_span(pairs, loss, state, S, directions, size):
+    """The combination of directions that minimises the loss, by Newton's method in two or three variables.
+
+    Scores move along with the memory, so that no pass is needed. Returns the step and the loss after it, or
+    None and the loss as it was.
+    """
+    T = torch.stack([all_scores(pairs, D) for D in directions])
+    lengths = torch.stack([D.norm() for D in directions])
+    place, longest = S.new_zeros(len(T)), LONGEST_COMBINATION * max(size, pairs.d)
+    for count in range(MOST_SEARCH_STEPS):
+        before = state.value
+        move, decrease = _span_step(state, T)
+        if not decrease > (SMALL_DECREASE if count else RESOLVED) * before:
+            break
+        step, found = 1.0, None
+        while step > SHORTEST_STEP:
+            trial = place + step * move
+            short = float(trial.abs() @ lengths) <= longest
+            following = LossOfScores(loss, S + torch.tensordot(trial, T, 1)) if short else None
+            drop = (found[1] if found else state).value - following.value if following else -math.inf
+            if drop > SUFFICIENT * step * decrease:
+                found = trial, following
+                if drop < QUADRATIC * step * decrease:  # no more than a quadratic function would
+                    break
+                step *= 2
+            elif found:
+                break
+            else:
+                step /= 2
+        if not found:
+            break
+        place, state = found
+        if before - state.value <= SMALL_DECREASE * before:
+            break
+    step = torch.tensordot(place, torch.stack(directions), 1) if bool(place.any()) else None
+    return step, state.value
+
+
+def _span_step(state, T):
+    """Newton step along the scores ``T`` of a few directions, and the decrease it promises twice over."""
+    flat, signals = T.flatten(1), T.diagonal(dim1=1, dim2=2)
+    change = state.response(T)
+    slope = flat @ state.weights.flatten() - signals @ state.weights.sum(dim=0)
+    bend = change.flatten(1) @ flat.T - change.sum(dim=1) @ signals.T
+    scale = bend.diagonal().clamp(min=torch.finfo(T.dtype).tiny).sqrt()
+    bend = bend / scale / scale[:, None] + SPAN_RIDGE * torch.eye(len(T), dtype=T.dtype, device=T.device)
+    move = -torch.linalg.solve(bend, slope / scale) / scale
+    return move, -float(slope @ move)
