@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from assocmem.checks import require, require_integer
 from assocmem.experiments.bisection import last_that_holds
@@ -68,7 +69,7 @@ class Construction:
     """
 
     name: str
-    build: Callable
+    build: Callable[[Pairs], Built]
     highest: float
     trained: bool = False
 
@@ -127,13 +128,18 @@ CONSTRUCTIONS = (
 """Stored tables know them by their place."""
 
 
-def nested_pairs(n, seed):
+def nested_pairs(n: int, seed: int) -> Callable[[int], Pairs]:
     """An instance in any dimension: a function from d to its `Pairs`.
 
     Parameters
     ----------
     n, seed : int
         As in `gaussian_pairs`.
+
+    Returns
+    -------
+    callable
+        From a dimension to `Pairs`; it raises ValueError for one that is too large.
     """
     longest = dimension_at_ratio(n, WIDEST)
     long = gaussian_pairs(n, longest, seed=seed)
@@ -147,7 +153,7 @@ def nested_pairs(n, seed):
     return at
 
 
-def smallest_dimension(construction, n, *, seed):
+def smallest_dimension(construction: Construction, n: int, *, seed: int) -> tuple[int, Built]:
     """Dimension from which a construction retrieves every pair of an instance, by bisection.
 
     Parameters
@@ -190,7 +196,7 @@ def smallest_dimension(construction, n, *, seed):
     return d, smallest
 
 
-def median_ratio(n, dimensions):
+def median_ratio(n: int, dimensions: ArrayLike) -> tuple[float, float]:
     """Ratio ``d^2 / (n log n)`` of the median of smallest dimensions: half of the instances need no more.
 
     Parameters

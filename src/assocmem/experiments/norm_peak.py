@@ -6,29 +6,38 @@ peaks, and the paper reads the transition off the peak (Figure 1).
 """
 
 import math
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from assocmem.checks import require, require_integer
 from assocmem.deciding.feasibility import decide_top1
 from assocmem.experiments.bisection import last_that_holds
-from assocmem.experiments.statistics import line_through
+from assocmem.experiments.frames import DataFrame
+from assocmem.experiments.statistics import Line, line_through
 from assocmem.pairs.data import gaussian_pairs
 from assocmem.theory.kinematics import critical_dimension, pooled_moments
-from assocmem.training.fit import fit
+from assocmem.training.fit import Fit, fit
 from assocmem.training.losses import CrossEntropy
 
-SPARSE = 0.6, 1.55, 0.1
-"""First, end and step of the sparse part of a grid of loads, relative to the predicted transition: far enough
-for a norm to be moderate at either end."""
+SPARSE = np.arange(0.6, 1.55, 0.1)
+"""Numbers of pairs of the sparse part of a grid of loads, relative to the predicted transition; the norm is
+moderate at either end."""
+NEAR_WIDTHS = 2.5
+"""Half the extent of the dense part, in standard deviations of the transition between instances..."""
+NEAR_SHARE = 0.05
+"""... and what is added to it, relative to the predicted number of pairs, for the error of the prediction."""
 FIRST_STRIDE = 0.05
 """Of the search for the last retrievable number of pairs, relative to the predicted one: a few widths of the
 transition at the sizes that can be decided."""
 
 
-def train_cross_entropy(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="cpu"):
+def train_cross_entropy(
+    n: int, d: int, *, seed: int, effective_ridge: float = 1e-8, tol: float = 1e-6, device: str = "cpu"
+) -> Fit:
     """Cross-entropy memory of Figure 1, on the first n pairs of the instance ``seed``.
 
     Parameters
@@ -51,7 +60,7 @@ def train_cross_entropy(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="c
 
 
 @cache
-def critical_pairs(d):
+def critical_pairs(d: float) -> float:
     """Number of pairs (not rounded) whose `critical_dimension` is d, for d from 2 to 1e6."""
     require(2 <= d <= 1e6, "d", d, "in [2, 1e6]")
     # a key takes between 1/2 and 2 log n of the d^2 numbers
@@ -59,7 +68,7 @@ def critical_pairs(d):
     return brentq(lambda n: critical_dimension(n) - d, low, high, xtol=1e-9, rtol=1e-12)
 
 
-def load_grid(d, *, step=0.01):
+def load_grid(d: int, *, step: float = 0.01) -> list[int]:
     """Numbers of pairs at which to train: dense about the predicted transition, sparse elsewhere.
 
     Parameters
@@ -75,16 +84,16 @@ def load_grid(d, *, step=0.01):
     """
     centre = critical_pairs(d)
     mean, variance = pooled_moments(round(centre))
-    near = 2.5 * math.sqrt(variance / centre) / mean + 0.05  # relative; instances differ by so much
+    near = NEAR_WIDTHS * math.sqrt(variance / centre) / mean + NEAR_SHARE  # relative to the centre
     spacing = max(1.0, step * centre)
     count = math.ceil(near * centre / spacing)
     dense = centre + spacing * np.arange(-count, count + 1)
-    sparse = centre * np.arange(*SPARSE)
+    sparse = centre * SPARSE
     sparse = sparse[np.abs(sparse - centre) > near * centre + 1]
     return sorted({max(2, round(x)) for x in (*dense, *sparse)})
 
 
-def last_retrievable(d, *, seed):
+def last_retrievable(d: int, *, seed: int) -> int:
     """Largest n whose first n pairs some memory retrieves, by bisection between verdicts.
 
     Leaving pairs out never makes a retrievable instance hopeless, so there is one such n.
@@ -119,13 +128,24 @@ def last_retrievable(d, *, seed):
     return last_that_holds(retrievable, start, lambda n, strides: first * 2**strides, floor=2)[0]
 
 
-def linearised(n, d):
-    """Coordinates in which the conjecture is a line of slope -3: ``log log n`` and ``d^2 / n - 2 log n``."""
+def linearised(n: ArrayLike, d: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates in which the conjecture is a line of slope -3.
+
+    Parameters
+    ----------
+    n, d : float or array
+        Numbers of pairs and dimensions.
+
+    Returns
+    -------
+    x, y : ndarray
+        ``log log n`` and ``d^2 / n - 2 log n``.
+    """
     n, d = np.asarray(n, dtype=float), np.asarray(d, dtype=float)
     return np.log(np.log(n)), d**2 / n - 2 * np.log(n)
 
 
-def grid_peaks(fits):
+def grid_peaks(fits: DataFrame) -> dict[int, np.ndarray]:
     """Number of pairs at which the norm of each instance is largest.
 
     Parameters
@@ -145,7 +165,7 @@ def grid_peaks(fits):
     return {int(d): n.to_numpy() for d, n in peaks[inside].groupby("d")["n"]}
 
 
-def steps_past_last(fits, last):
+def steps_past_last(fits: DataFrame, last: DataFrame) -> dict[int, np.ndarray]:
     """Grid points from the last retrievable load of each instance to the load where its norm is largest.
 
     Parameters
@@ -178,7 +198,7 @@ def steps_past_last(fits, last):
     return {d: np.array(past) for d, past in steps.items()}
 
 
-def thinned(fits, keep, offset=0):
+def thinned(fits: DataFrame, keep: int, offset: int = 0) -> DataFrame:
     """Rows that a coarser grid of loads would have: every ``keep``-th of each instance, from ``offset``.
 
     Parameters
@@ -196,7 +216,9 @@ def thinned(fits, keep, offset=0):
     return fits[place % keep == offset]
 
 
-def single_slopes(peaks, rng, draws=1000):
+def single_slopes(
+    peaks: Mapping[float, np.ndarray], rng: np.random.Generator, draws: int = 1000
+) -> np.ndarray:
     """Free slopes through one instance drawn at each dimension, as one run of the experiment would give.
 
     Parameters
@@ -215,7 +237,9 @@ def single_slopes(peaks, rng, draws=1000):
     return np.array([line_through(*linearised(n, d)).slope for n in drawn])
 
 
-def mean_line(peaks, slope=None):
+def mean_line(
+    peaks: Mapping[float, np.ndarray], slope: float | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Line]:
     """Line through the mean over instances at each dimension, in linearised coordinates.
 
     Parameters

@@ -7,21 +7,24 @@ on one side it is a few percent of that, on the other most of it.
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import torch
 from scipy.optimize import brentq
 
 from assocmem.checks import require, require_integer
 from assocmem.experiments.bisection import last_that_holds
+from assocmem.experiments.frames import DataFrame
 from assocmem.experiments.statistics import pooled_errors
 from assocmem.experiments.transitions import tally, transition
-from assocmem.pairs.data import gaussian_pairs
+from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.pairs.scores import signals_and_percentiles
 from assocmem.pairs.sizes import pairs_at_load, tail_count
 from assocmem.theory.kinematics import pooled_moments
 from assocmem.theory.ridgeless import critical_load
 from assocmem.theory.scalar import solve_scalar
-from assocmem.training.fit import fit
+from assocmem.training.fit import Fit, fit
 from assocmem.training.losses import TailAverage
 
 BETA = 30.0
@@ -37,11 +40,26 @@ RESOLUTION = 0.004
 within it."""
 REACH = 0.03
 """First stride of the search for a boundary, relative to the number of pairs; by trial."""
+FIRST_STEP = 1e-3
+"""First step from the critical load towards a predicted boundary, relative; steps double."""
+ROUNDS = 20
+"""Iterations for a number of pairs whose critical dimension is d, at most; a few are enough."""
 ROUGH = 0.01
 """Relative duality gap of the fits on the way, which decides on which side of half of log 2 a loss is."""
 
 
-def train_tail_average(load, r, d, *, seed, beta=BETA, ridge=RIDGE, tol=1e-3, device="cpu", checkpoint=None):
+def train_tail_average(
+    load: float,
+    r: float,
+    d: int,
+    *,
+    seed: int,
+    beta: float = BETA,
+    ridge: float = RIDGE,
+    tol: float = 1e-3,
+    device: str = "cpu",
+    checkpoint: Path | None = None,
+) -> tuple[Pairs, Fit]:
     """Tail-average memory of the first ``load d^2`` pairs of the instance ``seed``.
 
     Parameters
@@ -92,7 +110,9 @@ class Boundary:
     fits: int
 
 
-def boundary(r, d, *, seed, beta=BETA, ridge=RIDGE, device="cpu"):
+def boundary(
+    r: float, d: int, *, seed: int, beta: float = BETA, ridge: float = RIDGE, device: str = "cpu"
+) -> Boundary:
     """The load at which the loss of one instance passes half of ``log 2``, by bisection.
 
     Pairs are added one after another to the same instance. The bracket is closed to 0.4% of the load, or to
@@ -132,7 +152,7 @@ def boundary(r, d, *, seed, beta=BETA, ridge=RIDGE, device="cpu"):
     return Boundary((low + share * (high - low)) / d**2, low, high, predicted, len(losses))
 
 
-def predicted_boundary(r, *, beta=BETA, ridge=RIDGE, level=HALF):
+def predicted_boundary(r: float, *, beta: float = BETA, ridge: float = RIDGE, level: float = HALF) -> float:
     """The load at which the limiting loss (Theorem 2) passes a level.
 
     Parameters
@@ -156,10 +176,10 @@ def predicted_boundary(r, *, beta=BETA, ridge=RIDGE, level=HALF):
     require(0 < level < math.log(2), "level", level, "in (0, log 2)")
     missing = lambda load: solve_scalar(load, r, beta=beta, ridge=ridge).loss - level  # noqa: E731
     low = high = float(critical_load(r))
-    step = 1e-3
+    step = FIRST_STEP
     while missing(low) > 0:
         low, step = low / (1 + step), 2 * step
-    step = 1e-3
+    step = FIRST_STEP
     while missing(high) < 0:
         high, step = high * (1 + step), 2 * step
     return brentq(missing, low, high, xtol=1e-12, rtol=1e-7)
@@ -181,7 +201,7 @@ class ByDimension:
     predicted: np.ndarray
 
 
-def by_dimension(table, r):
+def by_dimension(table: DataFrame, r: float) -> ByDimension:
     """Means of stored boundaries at each dimension.
 
     Parameters
@@ -204,7 +224,7 @@ def by_dimension(table, r):
     return ByDimension(d, mean, pooled_errors(d, loads), predicted.to_numpy() / d**2)
 
 
-def certified_by_dimension(table, r):
+def certified_by_dimension(table: DataFrame, r: float) -> ByDimension:
     """Loads at which half of all instances are certified to be satisfiable.
 
     Parameters
@@ -249,7 +269,7 @@ class Map:
     nu: np.ndarray
 
 
-def largest_map(table):
+def largest_map(table: DataFrame) -> Map:
     """The largest dimension of a stored table whose grid is complete.
 
     Parameters
@@ -275,7 +295,7 @@ def largest_map(table):
     raise ValueError("table: must have all loads for every r at some d")
 
 
-def critical_tail_pairs(d, r):
+def critical_tail_pairs(d: int, r: float) -> int:
     """Number of pairs at which half of all instances should be solvable in dimension d, rounded.
 
     That is where the `kinematics.statistical_dimension` of ``k = ceil(r (n - 1))`` competitors is ``d^2/n``.
@@ -286,11 +306,16 @@ def critical_tail_pairs(d, r):
         At least 2.
     r : float
         Tail fraction in (0, 1).
+
+    Returns
+    -------
+    int
+        At least 3.
     """
     require_integer("d", d, 2)
     require(0 < r < 1, "r", r, "in (0, 1)")
     n = max(3, round(float(critical_load(r)) * d**2))
-    for _ in range(20):
+    for _ in range(ROUNDS):
         following = max(3, round(d**2 / pooled_moments(n, min(n - 1, tail_count(r, n - 1)))[0]))
         if abs(following - n) <= 1:
             return following
@@ -298,7 +323,7 @@ def critical_tail_pairs(d, r):
     return n
 
 
-def profile(pairs, found):
+def profile(pairs: Pairs, found: Fit) -> dict[str, np.ndarray]:
     """Distributions over the keys of one memory, at `LEVELS`.
 
     Parameters
@@ -316,7 +341,7 @@ def profile(pairs, found):
     return {name: np.quantile(x.cpu().numpy(), LEVELS, method="inverted_cdf") for name, x in kinds.items()}
 
 
-def length_scatter(W):
+def length_scatter(W: torch.Tensor) -> float:
     """Relative standard deviation of ``|W v|`` over Gaussian keys v to leading order, times ``sqrt d``.
 
     ``sqrt(d tr(K^2) / 2) / tr K`` with ``K = W' W``; 1 for a large Gaussian matrix.

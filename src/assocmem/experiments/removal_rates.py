@@ -5,15 +5,17 @@ over many entries is therefore measured in units of the power of ``2 log n`` tha
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from assocmem.checks import require
-from assocmem.experiments.statistics import power_law
+from assocmem.experiments.frames import DataFrame
+from assocmem.experiments.statistics import PowerLaw, power_law
 from assocmem.pairs.sizes import pairs_at_load
 
 TOLERANCE = 0.2
-"""Between the powers that the paper tells apart, which are halves."""
+"""Of an exponent: less than half of the distance between powers that the paper tells apart, which is 1/2."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Estimate:
     found: float | None = None
 
     @property
-    def power(self):
+    def power(self) -> float:
         """The exponent that the size has."""
         return self.exponent if self.found is None else self.found
 
@@ -180,7 +182,7 @@ FLUCTUATIONS = (
 )
 
 
-def size_groups(instances, name, load, logs=0):
+def size_groups(instances: DataFrame, name: str, load: float, logs: float = 0) -> dict[int, np.ndarray]:
     """Sizes of one kind by dimension, those of dimensions where it is missing left out.
 
     Parameters
@@ -200,7 +202,7 @@ def size_groups(instances, name, load, logs=0):
     return {d: sizes / (2 * np.log(pairs_at_load(load, d))) ** logs for d, sizes in groups.items()}
 
 
-def fit_estimate(instances, estimate, load):
+def fit_estimate(instances: DataFrame, estimate: Estimate, load: float) -> list[PowerLaw]:
     """Power laws of a size: one, or two where it is a maximum, of that and of the entries' root mean square.
 
     Parameters
@@ -220,7 +222,7 @@ def fit_estimate(instances, estimate, load):
     return laws
 
 
-def rate_evidence(claim, instances, load, limits=""):
+def rate_evidence(claim: str, instances: DataFrame, load: float, limits: str = "") -> dict[str, Any]:
     """What a check of a statement compares: the measured powers of its sizes with those of its estimates.
 
     The falsehood is a bound better by a factor of ``sqrt(d)``: than the paper's, or where that is not the
@@ -265,6 +267,17 @@ def rate_evidence(claim, instances, load, limits=""):
     }
 
 
-def fluctuation_laws(instances, load):
-    """Power laws of the standard deviations, over instances, of the averages in `FLUCTUATIONS`."""
+def fluctuation_laws(instances: DataFrame, load: float) -> list[PowerLaw]:
+    """Power laws of the standard deviations, over instances, of the averages in `FLUCTUATIONS`.
+
+    Parameters
+    ----------
+    instances : DataFrame
+        See `size_groups`.
+    load : float
+
+    Returns
+    -------
+    list of PowerLaw
+    """
     return [power_law(size_groups(instances, f.size, load), spread=True) for f in FLUCTUATIONS]

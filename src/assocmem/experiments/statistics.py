@@ -1,8 +1,10 @@
 """Lines, polynomials in 1/d and powers of d through measurements, by weighted least squares."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from assocmem.checks import require
 
@@ -23,7 +25,9 @@ class Line:
     slope_error: float
 
 
-def line_through(x, y, error=None, slope=None):
+def line_through(
+    x: ArrayLike, y: ArrayLike, error: ArrayLike | None = None, slope: float | None = None
+) -> Line:
     """Least-squares line through at least three points, of any slope or of a given one.
 
     Parameters
@@ -52,7 +56,9 @@ def line_through(x, y, error=None, slope=None):
     return Line(float(slope), float(intercept), float(np.sqrt(covariance[0, 0])))
 
 
-def through_inverse(d, mean, error, degree=1):
+def through_inverse(
+    d: ArrayLike, mean: ArrayLike, error: ArrayLike, degree: int = 1
+) -> tuple[np.ndarray, float]:
     """Polynomial in 1/d through measurements; its last coefficient is their limit at infinite d.
 
     Parameters
@@ -81,7 +87,7 @@ def through_inverse(d, mean, error, degree=1):
     return polynomial, float(np.sqrt(covariance[-1, -1]))
 
 
-def pooled_errors(d, groups):
+def pooled_errors(d: ArrayLike, groups: Sequence[ArrayLike]) -> np.ndarray:
     """Standard errors of the means of groups whose scatter falls like 1/d, estimated from all together.
 
     Parameters
@@ -125,11 +131,12 @@ class PowerLaw:
     deviation: float
     factor: float
 
-    def __call__(self, d):
+    def __call__(self, d: ArrayLike) -> np.ndarray:
+        """The fitted size at dimension d."""
         return self.factor * np.asarray(d, dtype=float) ** self.exponent
 
 
-def power_law(groups, *, spread=False):
+def power_law(groups: Mapping[int, ArrayLike], *, spread: bool = False) -> PowerLaw:
     """Fit a power of d to sizes measured on several instances of each dimension.
 
     The logarithms of the root mean squares are fitted by weighted least squares. Their errors come from
