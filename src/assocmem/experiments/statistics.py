@@ -1,5 +1,6 @@
 """Lines, polynomials in 1/d and powers of d through measurements, by weighted least squares."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -48,12 +49,15 @@ def line_through(
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     require(len(x) >= 3, "x", f"{len(x)} points", "at least 3")
-    weights = np.ones(len(x)) if error is None else 1 / np.asarray(error, dtype=float)
+    weights = np.ones(len(x)) if error is None else 1 / np.asarray(error, dtype=float) ** 2
+    mean_x, mean_y = np.average(x, weights=weights), np.average(y, weights=weights)
     if slope is not None:
-        return Line(float(slope), float(np.average(y - slope * x, weights=weights**2)), 0.0)
-    known = "unscaled" if error is not None else True
-    (slope, intercept), covariance = np.polyfit(x, y, 1, w=weights, cov=known)
-    return Line(float(slope), float(intercept), float(np.sqrt(covariance[0, 0])))
+        return Line(float(slope), float(mean_y - slope * mean_x), 0.0)
+    spread = (weights * (x - mean_x) ** 2).sum()
+    slope = (weights * (x - mean_x) * y).sum() / spread
+    squares = (y - mean_y - slope * (x - mean_x)) ** 2
+    variance = squares.sum() / (len(x) - 2) if error is None else 1.0
+    return Line(float(slope), float(mean_y - slope * mean_x), math.sqrt(variance / spread))
 
 
 def through_inverse(
@@ -83,7 +87,7 @@ def through_inverse(
     d, mean, error = (np.asarray(x, dtype=float) for x in (d, mean, error))
     require(len(d) > degree, "d", f"{len(d)} dimensions", f"at least {degree + 1}")
     require(bool(np.all(error > 0)), "error", error.tolist(), "positive")
-    polynomial, covariance = np.polyfit(1 / d, mean, degree, w=1 / error, cov="unscaled")
+    polynomial, covariance = _polynomial(1 / d, mean, error, degree)
     return polynomial, float(np.sqrt(covariance[-1, -1]))
 
 
@@ -168,10 +172,15 @@ def power_law(groups: Mapping[int, ArrayLike], *, spread: bool = False) -> Power
         points.append(_log_size(x, spread))
     (log_size, variance), instances = np.array(points).T, np.array([len(groups[x]) for x in d])
     error = np.sqrt(np.average(variance, weights=instances) / instances).clip(1e-12)
-    line = line_through(np.log(d), log_size, error)
-    misfit = np.sum(((log_size - line.intercept - line.slope * np.log(d)) / error) ** 2) / (len(d) - 2)
-    deviation = line.slope_error * float(np.sqrt(max(1.0, misfit)))
-    return PowerLaw(d, np.exp(log_size), error, line.slope, deviation, float(np.exp(line.intercept)))
+    (slope, constant), covariance = _polynomial(np.log(d), log_size, error, 1)
+    misfit = np.sum(((log_size - constant - slope * np.log(d)) / error) ** 2) / (len(d) - 2)
+    deviation = np.sqrt(covariance[0, 0] * max(1.0, misfit))
+    return PowerLaw(d, np.exp(log_size), error, float(slope), float(deviation), float(np.exp(constant)))
+
+
+def _polynomial(x, y, error, degree):
+    """Polynomial through points with known errors, as for `numpy.polyval`, and its covariance."""
+    return np.polyfit(x, y, degree, w=1 / error, cov="unscaled")
 
 
 def _log_size(x, spread):
