@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: book pdf test check publish links newest bench overview lock clean
+.PHONY: book pdf test check confirm publish links newest bench overview lock clean
 
 book: $(READY)            ## execute the sections, build the HTML, say where it is
 	@$(BIN)/python -m assocmem build
@@ -19,6 +19,11 @@ test: $(READY)            ## ruff and pytest
 
 check: $(READY)           ## look at the built book with a browser
 	@$(BIN)/python -m pytest -m site tests/site
+
+TABLES := $(patsubst %.csv,%.yml,$(wildcard data/*/*.csv))
+WORKERS ?= 2
+confirm: $(READY)         ## compute some rows of each stored table again (20 minutes); renew the records if they agree
+	@$(BIN)/python -m assocmem sweep confirm --workers $(WORKERS) $(TABLES) && $(BIN)/python -m assocmem sweep export $(TABLES)
 
 publish:                  ## put the built book on the branch gh-pages of the remote origin
 	@.ci/publish

@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 GRACE = 15  # seconds that an interrupted point has to write its state
 
 
-def main():
+def main() -> None:
+    """Run the paper's sweeps one after another until the time is up."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

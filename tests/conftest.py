@@ -48,11 +48,9 @@ assert not flag, f"flag is {flag}"
 def project(tmp_path, monkeypatch):
     """A project of one section, in a folder with a space and an accent; we work elsewhere."""
     root = tmp_path / "un projet été"
-    (root / "notebooks" / "profiles").mkdir(parents=True)
+    (root / "notebooks").mkdir(parents=True)
     (root / "notebooks" / "tiny.py").write_text(TINY, encoding="utf-8")
-    for profile in ("smoke", "default", "paper"):
-        (root / "notebooks" / "profiles" / f"{profile}.yml").write_text("tiny: {}\n", encoding="utf-8")
-    (root / "notebooks" / "profiles" / "smoke.yml").write_text("tiny: {n: 2}\n", encoding="utf-8")
+    (root / "notebooks" / "sections.yml").write_text("tiny: {smoke: {n: 2}}\n", encoding="utf-8")
     shutil.copy(ROOT / "constraints.txt", root)
     (root / "_toc.yml").write_text("format: jb-book\nroot: index\n", encoding="utf-8")
     monkeypatch.setenv("ASSOCMEM_ROOT", str(root))

@@ -8,7 +8,8 @@ import sys
 import pytest
 import yaml
 
-from assocmem.book.sections import section_names
+from assocmem.book.notes import read_notes
+from assocmem.book.sections import read_entries, section_names
 from assocmem.sweeps.project import project_root
 
 ROOT = project_root()
@@ -36,10 +37,25 @@ def test_every_direct_dependency_is_pinned_and_locked():
     assert not [version for version in lock.values() if "+" in version]
 
 
-def test_every_section_is_in_the_table_of_contents():
+def test_the_table_of_contents_has_the_parts_and_sections_in_their_order():
+    """``notebooks/sections.yml`` says which; what does not fit is told with the text that would."""
+    parts = {}
+    for name, notes in read_notes(read_entries(ROOT), ROOT).items():
+        parts.setdefault(notes.part, []).append({"file": f"book/sections/{name}"})
+    wanted = [{"caption": part, "numbered": True, "chapters": files} for part, files in parts.items()]
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
-    assert {f"book/sections/{name}" for name in section_names()} <= set(files)
+    found = [part for part in toc["parts"] if part.get("numbered")]
+    text = yaml.safe_dump(wanted, sort_keys=False)
+    assert found == wanted, f"the numbered parts of _toc.yml must read:\n{text}"
+
+
+def test_the_readme_has_the_way_from_the_paper_to_each_section():
+    notes = read_notes(read_entries(ROOT), ROOT)
+    wanted = [f"| {own.source} | `{name}` |" for name, own in notes.items()]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = [line for line in readme.splitlines() if re.fullmatch(r"\| .* \| `\w+` \|", line)]
+    text = "\n".join(wanted)
+    assert found == wanted, f"the table in README.md must read:\n{text}"
 
 
 def test_no_build_products_and_no_large_files_are_kept():

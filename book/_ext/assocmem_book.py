@@ -19,14 +19,23 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import yaml
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.errors import ConfigError
 
+from assocmem.book.sections import PAGES
+
 BOOK = Path(__file__).resolve().parent.parent
+"""The folder of the hand-written pages."""
 MATHJAX = "tex-svg-full.js"
+"""The one file of MathJax that needs no other: all of TeX, drawn as SVG."""
 ADDRESS_VARIABLE = "ASSOCMEM_REPOSITORY_URL"
+"""The variable of the environment that goes over ``repository_address``."""
 ADDRESS = re.compile(r"https://(?P<host>[\w.-]+)/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?")
-SECTIONS = "book/sections/"
+"""The form of a repository's address."""
 INSTALL_CELL = {"cell_type": "code", "id": "install", "metadata": {}, "execution_count": None, "outputs": []}
+"""The first cell of a downloaded notebook, without its source."""
 INSTALL = """\
 # Where the package is missing: get it, with the stored tables of the book, and find it without a restart.
 import importlib.util
@@ -36,13 +45,13 @@ if importlib.util.find_spec("assocmem") is None:
     !git clone --quiet --depth 1 {address} linear-associative-memory
     %pip install --quiet --editable ./linear-associative-memory
     site.main()"""
-BUILT_PAGES = {"book/ledger", "book/status", "book/tables"}  # there is no source page to edit
-
-# Browsers refuse to fetch() from file://, which search uses for excerpts only: do without them there.
+"""Its source, for a given address."""
+BUILT_PAGES = {"book/ledger", "book/status", "book/tables"}
+"""Pages that the build writes: there is no source to edit."""
 SEARCH_FROM_FILES = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
-
-# The theme preloads its icon fonts, which it draws from a script anyway; from file:// each is an error.
+"""Browsers refuse to fetch() from file://, which search uses for excerpts only: do without them there."""
 FONT_PRELOAD = re.compile(r'<link rel="preload" as="font"[^>]*>\n?')
+"""The theme preloads its icon fonts, which it draws from a script anyway; from file:// each is an error."""
 
 
 # --- formulas ---
@@ -54,7 +63,7 @@ def mathjax_source() -> Path:
     return Path(package.locate_file(f"sphinx-mathjax-offline/static/mathjax/{MATHJAX}"))
 
 
-def copy_mathjax(app) -> None:
+def copy_mathjax(app: Sphinx) -> None:
     """Put MathJax among the static files of an HTML build."""
     if app.builder.format == "html":
         static = Path(app.outdir, "_static")
@@ -82,8 +91,14 @@ def macros_for_latex(macros: dict[str, tuple[str, int]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def set_up_formulas(app, config) -> None:
-    """Point Sphinx at the local MathJax and give both outputs the macros."""
+def set_up_formulas(app: Sphinx, config: Config) -> None:
+    """Point Sphinx at the local MathJax and give both outputs the macros.
+
+    Parameters
+    ----------
+    app, config
+        As Sphinx gives them with ``config-inited``.
+    """
     macros = read_macros()
     config.mathjax_path = MATHJAX
     # The menu would fetch further parts of MathJax, which are not here.
@@ -98,8 +113,20 @@ def set_up_formulas(app, config) -> None:
 # --- the repository ---
 
 
-def read_address(app, config) -> None:
-    """Settle the repository's address, the environment before the configuration; refuse a malformed one."""
+def read_address(app: Sphinx, config: Config) -> None:
+    """Settle the repository's address, the environment before the configuration.
+
+    Parameters
+    ----------
+    app : Sphinx
+    config : Config
+        Its ``repository_address`` is changed.
+
+    Raises
+    ------
+    ConfigError
+        For an address that is not of the form of one.
+    """
     address = os.environ.get(ADDRESS_VARIABLE, config.repository_address or "").strip()
     if address and not ADDRESS.fullmatch(address):
         raise ConfigError(f"repository address {address!r} is not of the form https://HOST/OWNER/NAME")
@@ -108,25 +135,67 @@ def read_address(app, config) -> None:
 
 def page_source(pagename: str) -> str | None:
     """Return the file a reader would edit to change a page, or None for a page that the build writes."""
-    if pagename.startswith(SECTIONS):
-        return f"notebooks/{pagename.removeprefix(SECTIONS)}.py"
+    if pagename.startswith(PAGES):
+        return f"notebooks/{pagename.removeprefix(PAGES)}.py"
     if pagename.startswith("book/") and pagename not in BUILT_PAGES:
         return f"{pagename}.md"
     return None
 
 
 def link(url: str, text: str, tooltip: str, icon: str, label: str) -> dict:
-    """Return one button as the theme's templates expect it."""
+    """Return one button as the theme's templates expect it.
+
+    Parameters
+    ----------
+    url : str
+        Where it leads.
+    text : str
+        What it reads in a list of buttons.
+    tooltip : str
+        What it says to those who point at it.
+    icon : str
+        Classes of its icon.
+    label : str
+        Its own class.
+
+    Returns
+    -------
+    dict
+    """
     return {"type": "link", "url": url, "text": text, "tooltip": tooltip, "icon": icon, "label": label}
 
 
 def group(buttons: list[dict], tooltip: str, icon: str, label: str) -> dict:
-    """Return a drop-down of buttons as the theme's templates expect it."""
+    """Return a drop-down of buttons as the theme's templates expect it.
+
+    Parameters
+    ----------
+    buttons : list of dict
+        From `link`.
+    tooltip, icon, label : str
+        As for `link`.
+
+    Returns
+    -------
+    dict
+    """
     return {"type": "group", "buttons": buttons, "tooltip": tooltip, "icon": icon, "label": label}
 
 
 def source_buttons(address: str, pagename: str) -> list[dict]:
-    """Return the links to the repository, to a new issue and to the page's source."""
+    """Return the links to the repository, to a new issue and to the page's source.
+
+    Parameters
+    ----------
+    address : str
+        Of the repository.
+    pagename : str
+
+    Returns
+    -------
+    list of dict
+        Buttons, two or, where there is a source, three.
+    """
     issue = urlencode({"title": f"On page {pagename}"})
     buttons = [
         link(address, "Repository", "Source repository", "fas fa-code-branch", "source-repository-button"),
@@ -148,10 +217,22 @@ def source_buttons(address: str, pagename: str) -> list[dict]:
 
 
 def launch_buttons(host: str, owner: str, name: str, pagename: str) -> list[dict]:
-    """Return the links that open a section on somebody else's machine; both services read github.com only."""
-    if host != "github.com" or not pagename.startswith(SECTIONS):
+    """Return the links that open a section on somebody else's machine; both services read github.com only.
+
+    Parameters
+    ----------
+    host, owner, name : str
+        Parts of the repository's address.
+    pagename : str
+
+    Returns
+    -------
+    list of dict
+        Buttons; none on other pages than sections, and for other hosts.
+    """
+    if host != "github.com" or not pagename.startswith(PAGES):
         return []
-    section = pagename.removeprefix(SECTIONS)
+    section = pagename.removeprefix(PAGES)
     colab = f"https://colab.research.google.com/github/{owner}/{name}/blob/gh-pages/_sources/{pagename}.ipynb"
     binder = (
         f"https://mybinder.org/v2/gh/{owner}/{name}/main?urlpath={quote(f'lab/tree/notebooks/{section}.py')}"
@@ -162,12 +243,20 @@ def launch_buttons(host: str, owner: str, name: str, pagename: str) -> list[dict
     ]
 
 
-def add_header_buttons(app, pagename, templatename, context, doctree) -> None:
-    """Add this book's buttons to those of the theme."""
+def add_header_buttons(
+    app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None
+) -> None:
+    """Add this book's buttons to those of the theme.
+
+    Parameters
+    ----------
+    app, pagename, templatename, context, doctree
+        As Sphinx gives them with ``html-page-context``.
+    """
     buttons = context.get("header_buttons")
     if buttons is None or doctree is None:  # not this theme, or a page such as the search
         return
-    if pagename.startswith(SECTIONS):
+    if pagename.startswith(PAGES):
         url = context["pathto"](f"_sources/{context['sourcename']}", 1)
         tooltip = "Download this section as a notebook (.ipynb)"
         buttons.insert(0, link(url, "", tooltip, "fas fa-download", "download-notebook-button"))
@@ -185,13 +274,25 @@ def add_header_buttons(app, pagename, templatename, context, doctree) -> None:
 # --- the files of a build ---
 
 
-def drop_missing_extra_paths(app, config) -> None:
-    """Let the book build before anything has been put into ``html_extra_path``."""
+def drop_missing_extra_paths(app: Sphinx, config: Config) -> None:
+    """Let the book build before anything has been put into ``html_extra_path``.
+
+    Parameters
+    ----------
+    app, config
+        As Sphinx gives them with ``config-inited``.
+    """
     config.html_extra_path = [path for path in config.html_extra_path if Path(app.confdir, path).exists()]
 
 
-def digest_copied_files(app, config) -> None:
-    """Note what the copied files contain: Sphinx copies nothing while no page and no setting has changed."""
+def digest_copied_files(app: Sphinx, config: Config) -> None:
+    """Note what the copied files contain: Sphinx copies nothing while no page and no setting has changed.
+
+    Parameters
+    ----------
+    app, config
+        As Sphinx gives them with ``config-inited``.
+    """
     digest = hashlib.sha256()
     for folder in (*config.html_static_path, *config.html_extra_path):
         for path in sorted(Path(app.confdir, folder).rglob("*")):
@@ -200,8 +301,14 @@ def digest_copied_files(app, config) -> None:
     config.copied_files_digest = digest.hexdigest()
 
 
-def drop_font_preloads(app, exception) -> None:
-    """Take the preloading of icon fonts out of the finished pages."""
+def drop_font_preloads(app: Sphinx, exception: Exception | None) -> None:
+    """Take the preloading of icon fonts out of the finished pages.
+
+    Parameters
+    ----------
+    app, exception
+        As Sphinx gives them with ``build-finished``.
+    """
     if exception or app.builder.format != "html":
         return
     for page in Path(app.outdir).rglob("*.html"):
@@ -211,15 +318,20 @@ def drop_font_preloads(app, exception) -> None:
             page.write_text(quiet, encoding="utf-8")
 
 
-def add_install_cell(app, exception) -> None:
+def add_install_cell(app: Sphinx, exception: Exception | None) -> None:
     """Let the notebooks that readers download begin with how to get the package, where that is known.
 
     A hosted service starts them on a machine that has never seen this project.
+
+    Parameters
+    ----------
+    app, exception
+        As Sphinx gives them with ``build-finished``.
     """
     address = app.config.repository_address
     if exception or not address or app.builder.format != "html":
         return
-    for path in Path(app.outdir, "_sources", SECTIONS).glob("*.ipynb"):
+    for path in Path(app.outdir, "_sources", PAGES).glob("*.ipynb"):
         notebook = json.loads(path.read_text(encoding="utf-8"))
         cells = [cell for cell in notebook["cells"] if cell["id"] != INSTALL_CELL["id"]]
         notebook["cells"] = [{**INSTALL_CELL, "source": INSTALL.format(address=address)}, *cells]
@@ -229,7 +341,7 @@ def add_install_cell(app, exception) -> None:
 # --- Sphinx ---
 
 
-def setup(app) -> dict:
+def setup(app: Sphinx) -> dict:
     """Register the extension with Sphinx."""
     app.add_config_value("repository_address", "", "html", types=[str])
     app.add_config_value("copied_files_digest", "", "html", types=[str])

@@ -5,38 +5,55 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from assocmem.book import claims, ledger, markdown, run_record, section_pages
-from assocmem.book.sections import load_section
+from docutils import nodes
+from sphinx.application import Sphinx
 
-SECTIONS = "book/sections/"
-MODULES = (claims, ledger, markdown, run_record, section_pages)
+from assocmem.book import claims, ledger, markdown, notes, run_record, section_pages
+from assocmem.book.sections import ENTRIES, PAGES, load_section
+
+MODULES = (claims, ledger, markdown, notes, run_record, section_pages)
+"""What the head, the end and the anchors of a section are made by: the page is read anew when one changes."""
 
 
-def add_around_section(app, docname, source) -> None:
-    """Give a section that is read its head, its end and its anchors; the file itself stays as it is."""
-    if not docname.startswith(SECTIONS):
+def add_around_section(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Give a section that is read its head, its end and its anchors; the file itself stays as it is.
+
+    Parameters
+    ----------
+    app, docname, source
+        As Sphinx gives them with ``source-read``.
+    """
+    if not docname.startswith(PAGES):
         return
     root = Path(app.srcdir)
-    name = docname.removeprefix(SECTIONS)
+    name = docname.removeprefix(PAGES)
     notebook = root / f"{docname}.ipynb"
     section = load_section(name, root)
-    notes = section_pages.read_notes([name], root)[name]
+    own_notes = notes.read_notes([name], root)[name]
     record = run_record.read_record(notebook)
-    files = [section.path, root / section_pages.NOTES, claims.STATEMENTS]
+    files = [section.path, root / ENTRIES, claims.STATEMENTS]
     files += [Path(module.__file__) for module in MODULES]
     files += [run_record.record_path(notebook)] if record else []
     for path in files:
         app.env.note_dependency(path)
-    source[0] = json.dumps(section_pages.page(json.loads(source[0]), section, notes, record))
+    source[0] = json.dumps(section_pages.page(json.loads(source[0]), section, own_notes, record))
 
 
-def add_filter(app, pagename, templatename, context, doctree) -> None:
-    """Load the script of the ledger's filter on that page alone."""
+def add_filter(
+    app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None
+) -> None:
+    """Load the script of the ledger's filter on that page alone.
+
+    Parameters
+    ----------
+    app, pagename, templatename, context, doctree
+        As Sphinx gives them with ``html-page-context``.
+    """
     if pagename == "book/ledger":
         app.add_js_file("ledger.js")
 
 
-def setup(app) -> dict:
+def setup(app: Sphinx) -> dict:
     """Register the extension with Sphinx."""
     app.connect("source-read", add_around_section)
     app.connect("html-page-context", add_filter)

@@ -9,19 +9,33 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from pathlib import Path
 
 from docutils import nodes
 from pybtex.database import parse_file
 from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.texescape import escape
 
 BOOK = Path(__file__).resolve().parent.parent
-PAPER = "barnfield2026sharp"  # its entry in book/references.bib
+"""The folder of the hand-written pages."""
+PAPER = "barnfield2026sharp"
+"""The entry of the paper in ``book/references.bib``."""
 FILE = "linear-associative-memory"
+"""The name of the LaTeX file, which `assocmem.book.pdf` looks for."""
 CLASSES = re.compile(r'<span class="([\w -]*)">')
-LONG, WIDE = 30, 80  # rows from which Sphinx lets a table break across pages; characters of text on a line
+"""The beginning of a piece of HTML with classes, such as a verdict."""
+LONG = 30
+"""Rows of a table from which Sphinx lets it break across pages; LaTeX then does not find its widths."""
+WIDE = 80
+"""Characters of text on a line, about."""
+NARROWEST = 8
+"""Characters of the narrowest column: one with fewer counts as if it had so many."""
+CHECK_WIDTHS = (14, 86)
+"""Relative widths of the columns of a check: names and facts."""
 WIDTHS = {
     ("ledger-table", 4): (24, 28, 24, 24),  # verdict, measured, predicted, falsehood
     ("section-parameters", 4): (25, 25, 22, 28),  # name, default, range, meaning
@@ -29,6 +43,7 @@ WIDTHS = {
 }
 """Relative widths of the columns of tables, by their class and number of columns."""
 GUESSES = {"conjecture_node", "assumption_node"}
+"""Statements that have the colour of what is not proved, by the names of their classes in sphinx-proof."""
 
 FONTS = r"""
 \usepackage{unicode-math}
@@ -40,6 +55,7 @@ FONTS = r"""
   Extension = .ttf, UprightFont = *, ItalicFont = *-Oblique, BoldFont = *-Bold,
   BoldItalicFont = *-BoldOblique, Scale = 0.85]
 """
+"""Fonts that have all letters of prose, formulas and code; that of code is scaled to the height of prose."""
 
 PREAMBLE = r"""
 \setcounter{tocdepth}{1}
@@ -89,6 +105,7 @@ PREAMBLE = r"""
 \expandafter\def\csname DUroleverdict-fails\endcsname#1{\verdict{fails}{#1}}
 \expandafter\def\csname DUroleverdict-notyet\endcsname#1{\verdict{notyet}{#1}}
 """
+"""What LaTeX is told before the text; each part says in a comment what it is for."""
 
 SETUP = ",".join(
     [
@@ -103,6 +120,7 @@ SETUP = ",".join(
         r"HeaderFamily=\rmfamily\bfseries",
     ]
 )
+"""Margins, colours and headings, in Sphinx's own terms."""
 
 
 # --- settings ---
@@ -125,8 +143,14 @@ def title_page(title: str) -> str:
     )
 
 
-def set_up_print(app, config) -> None:
-    """Settle how the LaTeX builder writes the book."""
+def set_up_print(app: Sphinx, config: Config) -> None:
+    """Settle how the LaTeX builder writes the book.
+
+    Parameters
+    ----------
+    app, config
+        As Sphinx gives them with ``config-inited``.
+    """
     config.latex_engine = "xelatex"
     config.latex_toplevel_sectioning = "chapter"
     config.latex_use_xindy = False
@@ -163,7 +187,7 @@ class Parts(SphinxPostTransform):
     default_priority = 1  # before anything asks where a page is
     builders = ("latex",)
 
-    def run(self, **kwargs) -> None:
+    def run(self, **kwargs: object) -> None:
         """Rearrange the assembled book."""
         top = next((node for node in self.document.children if isinstance(node, nodes.section)), None)
         wrappers = [
@@ -199,7 +223,7 @@ class Checks(SphinxPostTransform):
     default_priority = 3  # before one of an output's forms is chosen
     builders = ("latex",)
 
-    def run(self, **kwargs) -> None:
+    def run(self, **kwargs: object) -> None:
         """Replace outputs that hold a table of a check."""
         for html in list(self.document.findall(nodes.raw)):
             if html.astext().startswith('<table class="check"'):
@@ -219,13 +243,24 @@ def check_table(html: str) -> nodes.table:
     for name, content in rows:
         cells = (nodes.strong("", name), content)
         body += nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
-    columns = [nodes.colspec(colwidth=width) for width in (14, 86)]
+    columns = [nodes.colspec(colwidth=width) for width in CHECK_WIDTHS]
     group = nodes.tgroup("", *columns, body, cols=2)
     return nodes.table("", group, classes=["colwidths-given"])
 
 
 def badge(text: str, classes: list[str]) -> nodes.inline:
-    """Return a verdict as a word in its colour."""
+    """Return a verdict as a word in its colour.
+
+    Parameters
+    ----------
+    text : str
+    classes : list of str
+        As the pages have them.
+
+    Returns
+    -------
+    nodes.inline
+    """
     return nodes.inline("", text, classes=only_kind(classes))
 
 
@@ -240,7 +275,7 @@ class Verdicts(SphinxPostTransform):
     default_priority = 5
     builders = ("latex",)
 
-    def run(self, **kwargs) -> None:
+    def run(self, **kwargs: object) -> None:
         """Replace the badges."""
         for span in list(self.document.findall(nodes.inline)):
             if "verdict" in span["classes"]:
@@ -259,7 +294,7 @@ class Statements(SphinxPostTransform):
     default_priority = 5
     builders = ("latex",)
 
-    def run(self, **kwargs) -> None:
+    def run(self, **kwargs: object) -> None:
         """Set the colour before and take it back afterwards."""
         for node in list(self.document.findall(nodes.Admonition)):
             if type(node).__name__ in GUESSES:
@@ -274,7 +309,7 @@ class Anchors(SphinxPostTransform):
     default_priority = 5
     builders = ("latex",)
 
-    def run(self, **kwargs) -> None:
+    def run(self, **kwargs: object) -> None:
         """Add the labels."""
         for target in list(self.document.findall(nodes.target)):
             name = target.get("refid", "")
@@ -293,7 +328,7 @@ class Cards(SphinxPostTransform):
     default_priority = 20  # once links are resolved
     builders = ("latex",)
 
-    def run(self, **kwargs) -> None:
+    def run(self, **kwargs: object) -> None:
         """Replace the grids."""
         for grid in list(self.document.findall(nodes.container)):
             if "sd-container-fluid" in grid["classes"]:
@@ -321,7 +356,7 @@ class Tables(SphinxPostTransform):
     default_priority = 20
     builders = ("latex",)
 
-    def run(self, **kwargs) -> None:
+    def run(self, **kwargs: object) -> None:
         """Set widths where LaTeX would let a table run off the page."""
         for cell in self.document.findall(nodes.entry):
             if not cell.astext().strip():
@@ -330,7 +365,7 @@ class Tables(SphinxPostTransform):
             rows = list(table.findall(nodes.row))
             body = [row for row in rows if isinstance(row.parent, nodes.tbody)]
             columns = zip(*([len(cell.astext()) for cell in row] for row in body), strict=True)
-            widths = [max(8, *column) for column in columns]
+            widths = [max(NARROWEST, *column) for column in columns]
             fixed = [WIDTHS[name, len(widths)] for name in table["classes"] if (name, len(widths)) in WIDTHS]
             if fixed:
                 set_widths(table, fixed[0])
@@ -338,8 +373,16 @@ class Tables(SphinxPostTransform):
                 set_widths(table, [min(width, WIDE // 3) + 3 for width in widths])
 
 
-def set_widths(table: nodes.table, widths: list[int]) -> None:
-    """Fix the relative widths of the columns."""
+def set_widths(table: nodes.table, widths: Sequence[int]) -> None:
+    """Fix the relative widths of the columns.
+
+    Parameters
+    ----------
+    table : nodes.table
+        It is changed.
+    widths : sequence of int
+        One for each column.
+    """
     for column, width in zip(table.findall(nodes.colspec), widths, strict=True):
         column["colwidth"] = width
     table["classes"].append("colwidths-given")
@@ -351,7 +394,7 @@ class FoldedCode(SphinxPostTransform):
     default_priority = 3
     builders = ("latex",)
 
-    def run(self, **kwargs) -> None:
+    def run(self, **kwargs: object) -> None:
         """Remove the code of the cells with the tag."""
         for cell in list(self.document.findall(nodes.container)):
             if "tag_hide-input" in cell["classes"]:
@@ -363,7 +406,7 @@ class FoldedCode(SphinxPostTransform):
 # --- Sphinx ---
 
 
-def setup(app) -> dict:
+def setup(app: Sphinx) -> dict:
     """Register the extension with Sphinx."""
     app.connect("config-inited", set_up_print, priority=950)  # after the table of contents at 900
     for transform in (Parts, Checks, Verdicts, Statements, Anchors, Cards, Tables, FoldedCode):

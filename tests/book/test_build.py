@@ -38,7 +38,8 @@ def small_book(project):
         encoding="utf-8",
     )
     (project / "index.md").write_text(INDEX, encoding="utf-8")
-    notes = {"see": "it", "know": "nothing", "try": {"n": 4}, "checks": PROMISED}
+    notes = {"part": "All", "source": "Section 1", "see": "it", "know": "nothing"}
+    notes |= {"try": {"n": 4}, "checks": PROMISED, "smoke": {}, "paper": {}}
     (project / "notebooks" / "sections.yml").write_text(yaml.safe_dump({"correlation_memory": notes}))
     (project / "book" / "sections").mkdir(parents=True)
     (project / "book" / "sweeps.md").write_text("# Sweeps\n", encoding="utf-8")
@@ -101,7 +102,7 @@ def test_a_section_without_notes_stops_the_build_before_it_starts(small_book, ca
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith(
-        "assocmem: notebooks/sections.yml: section correlation_memory must have see"
+        "assocmem: notebooks/sections.yml: section correlation_memory must have part"
     )
 
 

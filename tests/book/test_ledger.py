@@ -59,7 +59,7 @@ def test_the_page_shows_every_statement_and_links_each_check():
     assert "[Outer products](#check-proposition-1)" in overview
     assert "[the constant [8]](#check-proposition-1-2): 8" in entries
     assert "{doc}`Outer products <sections/correlation_memory>`" in entries
-    assert "## The dual certificate (to come)" in page
+    assert "## Dual certificate (to come)" in page
 
 
 def test_one_sentence_counts_and_links_what_there_is():

@@ -2,6 +2,7 @@
 
 from assocmem import __main__
 from assocmem.book import pdf
+from assocmem.sweeps.project import project_root
 
 
 def test_a_missing_latex_is_named_with_its_packages_before_any_work(project, monkeypatch, capsys):
@@ -20,3 +21,8 @@ def test_a_missing_font_is_named(monkeypatch, capsys):
     monkeypatch.setattr(pdf, "_found", lambda name: name != "DejaVuSansMono.ttf")
     assert __main__.main(["pdf"]) == 2
     assert "needs LaTeX, and DejaVuSansMono.ttf cannot be found" in capsys.readouterr().err
+
+
+def test_sphinx_writes_the_file_that_is_printed():
+    extension = (project_root() / "book" / "_ext" / "assocmem_print.py").read_text(encoding="utf-8")
+    assert f'FILE = "{pdf.NAME}"\n' in extension

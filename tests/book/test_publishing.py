@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 from docutils.core import publish_doctree
 
 from assocmem.sweeps.project import project_root
@@ -208,43 +209,96 @@ def test_a_description_is_sentences_that_fit(extension):
     assert extension.first_paragraph(page) == "A d × d matrix."
 
 
-def test_tags_name_a_place_only_where_there_is_one(extension):
-    there = extension.head_tags('A "title"', "About", "Book", SITE, f"{SITE}a.html")
-    assert "A &quot;title&quot;" in there
-    assert f'<meta property="og:url" content="{SITE}a.html" />' in there
-    assert f'<meta property="og:image" content="{SITE}_static/card.png" />' in there
-    nowhere = extension.head_tags("A title", "About", "Book", "", "a.html")
-    assert '<meta name="description" content="About" />' in nowhere
-    assert "a.html" not in nowhere
-    assert "image" not in nowhere
-
-
 def test_the_card_has_the_size_that_the_tags_tell(extension):
     data = (ROOT / "book" / "_static_src" / extension.CARD).read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     assert (int.from_bytes(data[16:20]), int.from_bytes(data[20:24])) == extension.CARD_SIZE
 
 
-def test_a_site_has_its_files_as_long_as_it_has_an_address(tmp_path):
-    source, built = tmp_path / "source", tmp_path / "html"
-    (source / "book").mkdir(parents=True)
-    (source / "book" / "index.rst").write_text("Small\n=====\n\nA small book.\n", encoding="utf-8")
+@pytest.fixture(scope="module")
+def build(tmp_path_factory):
+    """A small book, built for an address or for none, each time on top of the build before."""
+    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("html")
+    (source / "book").mkdir()
+    title = r'A "small" & :math:`d \times d` book'
+    text = "It *has* :math:`d \\times d` entries.\n\n.. toctree::\n\n   more\n"
+    front = f"{title}\n{'=' * len(title)}\n\n{text}"
+    (source / "book" / "index.rst").write_text(front, encoding="utf-8")
+    (source / "book" / "more.rst").write_text("More\n====\n\nMore of it.\n", encoding="utf-8")
 
-    def build(address):
-        command = [sys.executable, "-m", "sphinx", "-qCW", "-D", "extensions=assocmem_publish"]
-        command += ["-D", "root_doc=book/index", str(source), str(built)]
-        paths = {"PYTHONPATH": str(ROOT / "book" / "_ext"), "ASSOCMEM_REPOSITORY_URL": address}
-        done = subprocess.run(command, env=os.environ | paths, capture_output=True, text=True)
+    def call(address):
+        settings = {"extensions": "assocmem_publish", "root_doc": "book/index"}
+        settings |= {"html_title": "Book", "html_theme": "sphinx_book_theme"}
+        named = [word for name, value in settings.items() for word in ("-D", f"{name}={value}")]
+        command = [sys.executable, "-m", "sphinx", "-qnCW", *named, str(source), str(built)]
+        folders = os.pathsep.join(str(ROOT / name) for name in ("book/_ext", "src"))
+        variables = {"PYTHONPATH": folders, "ASSOCMEM_REPOSITORY_URL": address}
+        done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        return (built / "index.html").read_text(encoding="utf-8")
+        return built
 
-    front = build(ADDRESS)
-    assert 'content="A small book."' in front
-    assert f'<link rel="canonical" href="{SITE}book/index.html" />' in front
-    lost = (built / "404.html").read_text(encoding="utf-8")
-    assert lost.index(f'<base href="{SITE}" />') < lost.index("_static/")
-    assert f"<loc>{SITE}book/index.html</loc>" in (built / "sitemap.xml").read_text(encoding="utf-8")
+    call.source = source
+    return call
+
+
+def said(page):
+    """What a page says about itself, by name."""
+    head = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").head
+    return {tag.get("name", tag.get("property", "")): tag["content"] for tag in head("meta", content=True)}
+
+
+def test_pages_describe_themselves_and_name_places_only_where_there_are_some(build):
+    built = build(ADDRESS)
+    for name in ("index.html", "book/index.html"):
+        tags = said(built / name)
+        assert tags["description"] == tags["og:description"] == "It has d × d entries."
+        assert tags["og:title"] == "A “small” & d × d book"
+        assert (tags["og:type"], tags["og:site_name"]) == ("article", "Book")
+        assert tags["og:url"] == f"{SITE}book/index.html"
+        assert tags["og:image"] == f"{SITE}_static/card.png"
+        assert (tags["og:image:width"], tags["og:image:height"]) == ("1200", "630")
+        assert tags["twitter:card"] == "summary_large_image"
+        canonical = f'<link rel="canonical" href="{SITE}book/index.html" />'
+        assert canonical in (built / name).read_text(encoding="utf-8")
+    built = build("")
+    for name in ("index.html", "book/index.html"):
+        assert said(built / name)["description"] == "It has d × d entries."
+        assert not [key for key in said(built / name) if key.startswith(("og:", "twitter:"))]
+        assert SITE not in (built / name).read_text(encoding="utf-8")
+
+
+def test_a_site_has_its_files_as_long_as_it_has_an_address(build):
+    build(ADDRESS)
+    (build.source / "book" / "more.rst").write_text("More\n====\n\nAnd more.\n", encoding="utf-8")
+    built = build(ADDRESS)
+    pages = [f"<loc>{SITE}book/{name}.html</loc>" for name in ("index", "more")]
+    assert re.findall("<loc>.*</loc>", (built / "sitemap.xml").read_text(encoding="utf-8")) == pages
     assert f"Sitemap: {SITE}sitemap.xml" in (built / "robots.txt").read_text(encoding="utf-8")
+    assert (built / "404.html").exists()
 
-    assert SITE not in build("")
+    build("")
     assert not [name for name in ("404.html", "sitemap.xml", "robots.txt") if (built / name).exists()]
+
+
+def test_the_page_for_lost_readers_leads_back_from_any_depth(build):
+    built = build(ADDRESS)
+    page = BeautifulSoup((built / "404.html").read_text(encoding="utf-8"), "html.parser")
+    assert said(built / "404.html")["robots"] == "noindex"
+    assert page.find("h1", string="There is no such page")
+    places = [tag[key] for key in ("href", "src", "action") for tag in page(attrs={key: True})]
+    assert f"{SITE}book/more.html".removeprefix("https://someone.github.io") in places
+    for place in places:
+        if not place.startswith(("#", "https://")):
+            path = place.partition("?")[0]
+            assert path.startswith("/memory/"), place
+            assert (built / path.removeprefix("/memory/")).is_file(), place
+
+
+def test_two_builds_are_the_same(build):
+    def content(built):
+        names = ("index.html", "404.html", "sitemap.xml", "robots.txt", "book/index.html", "book/more.html")
+        return [(built / name).read_bytes() for name in names]
+
+    first = content(build(ADDRESS))
+    build("")
+    assert content(build(ADDRESS)) == first

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -15,7 +16,9 @@ import pytest
 from assocmem.__main__ import main
 from assocmem.book import runner
 from assocmem.book.claims import read_checks, surprises
+from assocmem.book.section_points import section_point
 from assocmem.book.sections import load_section, resolve, section_names
+from assocmem.sweeps import fingerprints
 
 
 def run(*arguments):
@@ -157,6 +160,49 @@ def test_the_key_depends_on_text_parameters_code_data_lock_file_and_nothing_else
     assert len(set(keys)) == len(keys)
 
 
+def test_what_is_said_about_a_section_executes_nothing_again(project, capsys):
+    assert main(["run", "tiny", "--profile", "smoke", "--out", "here"]) == 0
+    entries = project / "notebooks" / "sections.yml"
+    entries.write_text("tiny: {smoke: {n: 2}, see: much, know: nothing, try: {n: 5}, checks: {}}")
+    assert main(["run", "tiny", "--profile", "smoke", "--out", "here"]) == 0
+    assert "up to date" in capsys.readouterr().out
+    entries.write_text("tiny: {smoke: {n: 4}}")
+    assert main(["run", "tiny", "--profile", "smoke", "--out", "here"]) == 0
+    assert "up to date" not in capsys.readouterr().out
+
+
+def test_as_a_point_of_a_sweep_a_section_depends_on_its_profiles_and_not_on_what_is_said(project):
+    entries = project / "notebooks" / "sections.yml"
+    point = section_point("section:tiny")
+    before = point.code
+    entries.write_text("tiny: {smoke: {n: 2}, see: much}")
+    assert point.code == before
+    entries.write_text("tiny: {smoke: {n: 4}, see: much}")
+    assert point.code != before
+
+
+def test_the_key_depends_on_what_the_package_computes_and_not_on_its_comments_and_places(
+    project, tmp_path, monkeypatch
+):
+    """Two modules of one name in two rooms, of which the section imports the upper one."""
+    monkeypatch.setattr(fingerprints, "PACKAGE", tmp_path)
+    section = load_section("tiny")
+    section = replace(section, text=section.text + "\n# %%\nfrom assocmem.attic.data import x\n")
+
+    def key(first, second, place="cellar"):
+        first = f"from assocmem.{place}.data import x as y\n\n{first}"
+        for room, text in (("attic", first), (place, second)):
+            (tmp_path / room).mkdir(exist_ok=True)
+            (tmp_path / room / "data.py").write_text(text + "\n", encoding="utf-8")
+        return runner.run_key(section, resolve(section))
+
+    before = key("x = 1", "x = 2")
+    assert key("x = 1  # a word", '"""A docstring."""\n\nx = 2') == before
+    assert key("x = 1", "x = 2", place="shed") == before
+    others = {key("x = 2", "x = 2"), key("x = 1", "x = 1"), key("x = 2", "x = 1")}
+    assert len({before, *others}) == 4
+
+
 def test_pictures_are_left_alone_where_paths_are_hidden():
     output = {"image/png": "iVBOR/app/w0K", "text/plain": "/app/data"}
     assert runner._replaced(output, {"/app": "<project>"}) == {
@@ -168,14 +214,14 @@ def test_pictures_are_left_alone_where_paths_are_hidden():
 def test_code_is_followed_through_imports():
     names = {
         path.name
-        for path in runner.reachable_modules(
+        for path in fingerprints.reachable_modules(
             "from assocmem.book import claims\nfrom assocmem.pairs import data\nimport numpy\n"
         )
     }
     assert names == {"claims.py", "claims.yml", "data.py", "checks.py", "machine.py"}
-    assert runner.reachable_modules("import assocmem.theory.ridgeless") != []
-    assert runner.reachable_modules("%matplotlib inline\n") == []
-    assert runner.reachable_modules("from assocmem.pairs.data import Pairs")[0].name == "checks.py"
+    assert fingerprints.reachable_modules("import assocmem.theory.ridgeless") != []
+    assert fingerprints.reachable_modules("%matplotlib inline\n") == []
+    assert fingerprints.reachable_modules("from assocmem.pairs.data import Pairs")[0].name == "checks.py"
 
 
 # --- mistakes -------------------------------------------------------------------------------------

@@ -9,13 +9,23 @@ import yaml
 from assocmem.__main__ import main
 from assocmem.book.claims import MIME, check, statements
 from assocmem.book.markdown import plain
-from assocmem.book.run_record import read_record, record_path
-from assocmem.book.section_pages import end, head, page, read_notes, run_in_words
+from assocmem.book.notes import read_notes
+from assocmem.book.run_record import read_record, record_path, run_in_words
+from assocmem.book.section_pages import end, head, page
 from assocmem.book.sections import load_section, section_names
 from assocmem.checks import UsageError
 from assocmem.sweeps.project import project_root
 
-NOTES = {"see": "Numbers.\nMore.", "know": "Nothing.", "try": {"scale": 0.25}, "checks": {"lemma-3": 2}}
+NOTES = {
+    "part": "All",
+    "source": "Section 1",
+    "see": "Numbers.\nMore.",
+    "know": "Nothing.",
+    "try": {"scale": 0.25},
+    "checks": {"lemma-3": 2},
+    "smoke": {"n": 2},
+    "paper": {},
+}
 RECORD = {
     "seconds": 11.6,
     "threads": 1,
@@ -63,10 +73,15 @@ def test_every_section_of_the_book_has_notes_and_every_statement_a_check():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"see": None}, "section tiny must have see, know, try and checks"),
+        ({"see": None}, "section tiny must have part, source, see, know, try, checks, smoke and paper"),
         ({"try": {"scal": 1}}, "unknown parameter 'scal'.*nearest is 'scale'"),
         ({"try": {"scale": 3}}, "scale = 3: must be a number in"),
         ({"try": {}}, "try must be one parameter"),
+        ({"see": 3}, "see must be text"),
+        ({"smoke": {"n": 0}}, "n = 0: must be an integer in"),
+        ({"paper": {"m": 1}}, "unknown parameter 'm'"),
+        ({"paper": 3}, "paper must be a mapping of parameters to values"),
+        ({"checks": 3}, "checks must be numbers by statement"),
         ({"checks": {"lemma-99": 1}}, "lemma-99: 1"),
         ({"checks": {"lemma-3": 0}}, "lemma-3: 0"),
     ],

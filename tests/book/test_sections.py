@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assocmem.book.sections import PROFILES, Section, load_profile, load_section, resolve, section_names
+from assocmem.book.sections import (
+    PROFILES,
+    Section,
+    load_profile,
+    load_section,
+    read_entries,
+    resolve,
+    section_names,
+)
 from assocmem.checks import UsageError
 from assocmem.sweeps.parameters import parse_range, read_settings
 from assocmem.sweeps.project import project_root
@@ -159,10 +167,24 @@ def test_sections_have_readable_parameters_and_profiles(name):
     assert load_profile("default", section) == {}
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_profiles_name_only_sections_that_exist(profile):
-    settings = read_settings(project_root() / "notebooks" / "profiles" / f"{profile}.yml")
-    assert set(settings) <= set(section_names())
+def test_every_section_has_an_entry_and_every_entry_a_section():
+    assert sorted(read_entries()) == section_names()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("tiny: 3", "notebooks/sections.yml: section tiny must be a mapping"),
+        ("tiny: {smoke: [1]}", "section tiny: smoke must be a mapping of parameters to values"),
+        ("tiny: {smoke: {n: 1}", "sections.yml is not valid YAML"),
+        ("tiny: {}\ntiny: {}", "key 'tiny' is given twice"),
+    ],
+)
+def test_malformed_entries_are_refused_in_one_line(project, text, message):
+    (project / "notebooks" / "sections.yml").write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=message) as caught:
+        load_profile("smoke", load_section("tiny"))
+    assert "\n" not in str(caught.value)
 
 
 def test_unknown_names_get_the_nearest():

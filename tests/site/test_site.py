@@ -46,6 +46,15 @@ def is_elsewhere(address: str) -> bool:
     return bool(parts.netloc) or parts.scheme in ("http", "https")
 
 
+def place(site: Path, page: Path, path: str) -> Path:
+    """The file that a link leads to; one from the root counts from where the site is on its host."""
+    if path.startswith("/"):
+        own = page.relative_to(site).as_posix()
+        home = urlsplit(soup(page).find("link", rel="canonical")["href"]).path.removesuffix(own)
+        return site / path.removeprefix(home)
+    return (page.parent / path).resolve()
+
+
 # --- what the files say ---
 
 
@@ -71,7 +80,7 @@ def test_internal_links_and_anchors_resolve(site):
             parts = urlsplit(address)
             if parts.scheme or parts.netloc:
                 continue
-            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            target = place(site, page, unquote(parts.path)) if parts.path else page
             gone = not target.is_file()
             lost = (
                 parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in anchors(target)

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 
@@ -43,11 +44,11 @@ def test_a_point_is_claimed_once_until_its_owner_lets_go(path):
         assert one.claim(["k"], "v1") == ({"k"}, set()), "our own claim is no obstacle"
         assert two.claim(["k", "m"], "v1") == ({"m"}, {"k"})
         assert two.claim(["k"], "v2") == ({"k"}, set()), "another version of the code is another point"
-        assert two.in_hand() == 4
+        assert two.being_computed() == 4
         one.release()
         assert two.claim(["k", "l"], "v1") == ({"k", "l"}, set())
         two.finish(result("k"))
-        assert one.claim(["k", "l"], "v1") == (set(), {"l"}), "one has a result, the other is in hand"
+        assert one.claim(["k", "l"], "v1") == (set(), {"l"}), "one has a result, the other is claimed"
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
@@ -62,7 +63,7 @@ def test_the_claims_of_the_dead_are_free(path):
     dead = subprocess.run([sys.executable, "-c", textwrap.dedent(code)])
     assert dead.returncode == -9
     with Store(path, "f") as store:
-        assert store.in_hand() == 0
+        assert store.being_computed() == 0
         assert store.claim(["k"], "v1")[0]
         assert len(list(path.parent.glob("*.owner-*"))) == 1, "the lock of the dead is tidied away"
 
@@ -92,6 +93,39 @@ def test_a_child_does_not_hold_the_claims_of_its_parent(path):
     assert dead.returncode == -9
     with Store(path, "f") as store:
         assert store.claim(["k"], "v1") == ({"k"}, set())
+
+
+def test_a_child_that_ends_does_not_give_up_the_claims_of_its_parent(path):
+    code = f"""
+        import gc, os, sys
+        from assocmem.sweeps.store import Store
+        store = Store({str(path)!r}, "f")
+        store.claim(["k"], "v1")
+        child = os.fork()
+        if child == 0:
+            del store
+            gc.collect()
+            sys.exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        print("ready", flush=True)
+        sys.stdin.read()
+    """
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], **pipes) as parent:
+        assert parent.stdout.readline() == b"ready\n"
+        with Store(path, "f") as store:
+            assert store.being_computed() == 1
+            assert store.claim(["k"], "v1") == (set(), {"k"})
+        parent.communicate()
+    assert parent.returncode == 0
+
+
+def test_looking_for_an_owner_does_not_wait(path):
+    with Store(path, "f") as one, Store(path, "f") as two:
+        one.claim(["k"], "v1")
+        started = time.monotonic()
+        assert [two.being_computed() for _ in range(100)] == [1] * 100
+        assert time.monotonic() - started < 5
 
 
 def test_a_file_system_without_hard_links_will_do(path, monkeypatch):
@@ -132,8 +166,7 @@ def contents(path):
 
 def whole_store(path):
     with Store(path, "f") as store:
-        for i in range(300):
-            store.finish(result(f"key {i}"))
+        store.absorb(result(f"key {i}") for i in range(300))
     return path.read_bytes()
 
 

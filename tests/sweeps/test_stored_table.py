@@ -184,6 +184,33 @@ def test_every_stored_table_is_whole_current_and_explained(path):
         assert known["code"] in {record["code"], *record["confirmed"]}
 
 
+RENEW = "run `make confirm`: it computes some rows again, and renews the record if they come out the same"
+
+
+def assert_of_this_code(path):
+    """The record names the point function as it is here, and everything that it rests on."""
+    record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    here = {"recipe": recipe(record["point"]), "code": point_function(record["point"]).code}
+    there = {name: record[name] for name in here}
+    assert there == here, f"{path.parent.name}/{path.name} holds rows of older code: {RENEW}"
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_stored_table_holds_for_the_code_that_is_here(path):
+    """A reader looks at the recipe alone, so that one can go on between a change and its confirmation."""
+    assert_of_this_code(path)
+
+
+@pytest.mark.parametrize("name", ["recipe", "code"])
+def test_a_table_of_older_code_is_told_from_one_of_this_code(table, project, name):
+    path = project / "data" / "tiny" / "verdicts.csv"
+    assert_of_this_code(path)
+    record = path.with_suffix(".json")
+    record.write_text(json.dumps(json.loads(record.read_text()) | {name: "older"}))
+    with pytest.raises(AssertionError, match="holds rows of older code: run `make confirm`"):
+        assert_of_this_code(path)
+
+
 LAW = "finite_size_scaling"
 COMPARED = {"feasible", "n", "nu", "loss", "load", "signal_9", "percentile_0", "d", "ratio"}
 COMPARED |= {"rank_one", "newton_error", "threshold", "taylor_other_rms", "chi", "diagonal_form_rms"}

@@ -191,7 +191,7 @@ def test_sections_are_point_functions(write, project):
         ("point: sweep_points:square\npoints: {a: 1, a: 2}", "key 'a' is given twice"),
         ("point: sweep_points:square\npoints: {a: 1, 3: 2}", "3: must be a word"),
         ("point: sweep_points:square\n3: 1\npoints: {a: 1}", "3: must be a word"),
-        ("point: sweep_points:square\npoints: {a: {from: 1, to: 1, count: 3}}", "the same to twelve digits"),
+        ("point: sweep_points:square\npoints: {a: {from: 1, to: 1, count: 3}}", "the same to 12 digits"),
         ("point: sweep_points:positional\npoints: {a: 1}", "must be one that can be given by its name"),
         ("point: sweep_points:open_ended\npoints: {a: 1}", "must be one that can be given by its name"),
         ("point: sweep_points:badly_set\npoints: {a: 1}", "a = 3: must be an integer in [0, 2]"),

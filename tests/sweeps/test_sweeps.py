@@ -20,7 +20,8 @@ from assocmem.__main__ import main
 from assocmem.checks import UsageError
 from assocmem.experiments.points import REGISTERED
 from assocmem.sweeps import workers
-from assocmem.sweeps.export import difference, export, known
+from assocmem.sweeps.compare import difference, spread
+from assocmem.sweeps.export import export, known
 from assocmem.sweeps.picture import grid
 from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.store import Result, Store
@@ -37,7 +38,8 @@ def folder(tmp_path, monkeypatch):
     here.mkdir()
     monkeypatch.chdir(here)
     monkeypatch.setenv("SWEEP_LOG", str(here / "log"))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), str(here)]))
+    before = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), str(here), *before]))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     return here
 
@@ -250,7 +252,7 @@ def test_two_processes_share_the_work(folder):
     for process in both:
         process.stdout.close()
         process.stderr.close()
-    assert [code for code, _, _ in outcomes] == [0, 0], "each waits for what the other has in hand"
+    assert [code for code, _, _ in outcomes] == [0, 0], "each waits for what the other has claimed"
     assert [errors for _, _, errors in outcomes] == ["", ""]
     assert calls(folder) == Counter(map(str, range(40)))
     assert all(" points in " in output and "40 done" in output for _, output, _ in outcomes)
@@ -258,7 +260,7 @@ def test_two_processes_share_the_work(folder):
     assert not list(folder.glob("*.owner-*"))
 
 
-def test_a_process_that_is_killed_loses_the_point_in_hand_only(folder):
+def test_a_process_that_is_killed_loses_the_point_it_was_at_only(folder):
     file = squares(folder, 30, "slow")
     for kills in (1, 2, 3):
         before = sum(calls(folder).values())
@@ -353,7 +355,8 @@ def test_older_rows_count_once_a_few_of_them_have_come_out_again(own):
     assert "no rows to export" in errors
     code, output, _ = cli("confirm", file, "--rows", "2")
     assert code == 0
-    assert "2 of 4 rows compared, differences up to 3.3e-05: all count" in output
+    assert "2 rows to compute again, which took " in output
+    assert re.search(r"2 of 4 rows compared, .* differences up to 3\.3e-05: all count", output)
     assert "own: 0 points" in cli("run", file)[1]
     assert cli("export", file)[0] == 0
     record = json.loads(Path(file).with_suffix(".json").read_text())
@@ -369,7 +372,9 @@ def test_points_of_both_versions_are_compared_as_they_stand(own):
     sweep_file(Path(file).parent, Path(file).read_text().replace("to: 4", "to: 3"), "own.yml")
     cli("run", file)
     sweep_file(Path(file).parent, Path(file).read_text().replace("to: 3", "to: 4"), "own.yml")
-    assert "3 of 4 rows compared, differences up to 3.3e-05: all count" in cli("confirm", file)[1]
+    output = cli("confirm", file, "--rows", "3")[1]
+    assert "to compute again" not in output
+    assert re.search(r"3 of 4 rows compared, .* differences up to 3\.3e-05: all count", output)
     assert "own: 0 points" in cli("run", file)[1]
     cli("export", file)
     lines = Path(file).with_suffix(".csv").read_text().splitlines()[1:]
@@ -391,11 +396,87 @@ def test_older_rows_that_do_not_come_out_do_not_count(own):
     write('"c": 3.0 * a', '"d": 3.0 * a')
     assert "differences up to inf: they do not count" in cli("confirm", file)[1], "columns count"
     write()
-    assert cli("confirm", file)[1] == "own: no rows of another version of the code\n"
+    assert cli("confirm", file)[1] == "my sweeps/own: no rows of another version of the code\n"
     write("3.0 * a", "3.1 * a")
     code, _, errors = cli("export", file)
     assert code == 2
     assert "no rows to export" in errors
+
+
+def results(*seconds):
+    return [Result(str(i), "old", {"a": i}, {"c": i}, None, s, {}) for i, s in enumerate(seconds)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "chosen"),
+    [(1, [8.0]), (2, [0.0, 8.0]), (3, [0.0, 4.0, 8.0]), (5, [0.0, 2.0, 4.0, 6.0, 8.0]), (20, list(range(9)))],
+)
+def test_rows_of_all_costs_are_compared(rows, chosen):
+    some = results(5.0, 0.0, 3.0, 8.0, 1.0, 7.0, 2.0, 6.0, 4.0)
+    assert [result.seconds for result in spread(some, rows)] == chosen
+
+
+def test_rows_whose_cost_is_unknown_count_as_the_cheapest():
+    assert [r.seconds for r in spread(results(3.0, None, 2.0, None), 3)] == [None, None, 3.0]
+
+
+def test_the_costliest_row_tells_versions_apart_that_agree_on_the_others(own):
+    """The older version is wrong at the one point that takes time, which the cheapest half would not show."""
+    file, write = own
+    write("return", "__import__('time').sleep(0.3 * (a == 3))\n    return")
+    cli("run", file)
+    write("3.0 * a", "3.0 * a + (a == 3)")
+    code, output, _ = cli("confirm", file, "--rows", "2")
+    assert (code, "they do not count" in output) == (1, True)
+
+
+def test_a_table_without_its_store_is_confirmed_and_exported_with_the_code_that_is_here(own):
+    """As after a fresh checkout, where tables are there and stores are not."""
+    file, write = own
+    cli("run", file)
+    cli("export", file)
+    table, store = Path(file).with_suffix(".csv"), Path(file).with_suffix(".sqlite")
+    before, old = table.read_bytes(), json.loads(table.with_suffix(".json").read_text())["code"]
+    store.unlink()
+    write("3.0 * a", "a * 3.0001")
+    assert cli("confirm", file)[0] == 0
+    assert cli("export", file)[0] == 0
+    record = json.loads(table.with_suffix(".json").read_text())
+    assert table.read_bytes() == before
+    assert record["code"] == code_elsewhere(file) != old
+    assert record["origins"][0]["code"] == old
+    (evidence,) = record["confirmed"].values()
+    assert list(record["confirmed"]) == [old]
+    assert (evidence["rows"], evidence["of"]) == (4, 4)
+    assert evidence["seconds"] >= 0
+    store.unlink()
+    write("3.0 * a", "3.0002 * a")
+    assert "4 of 4 rows compared" in cli("confirm", file)[1]
+    assert cli("export", file)[0] == 0
+    assert table.read_bytes() == before
+
+
+def code_elsewhere(file):
+    """The version of the code in another process, since this one keeps modules that it has imported."""
+    script = "import sys, assocmem.sweeps.sweep_file as f; print(f.read_sweep(sys.argv[1]).function.code)"
+    done = subprocess.run([sys.executable, "-c", script, file], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_several_tables_are_confirmed_by_several_processes(own):
+    """The rows of both sweeps are computed side by side; each point once, though both ask for one of them."""
+    first, write = own
+    second = sweep_file(Path(first).parent, "point: own:thrice\npoints: {a: {from: 4, to: 9}}", "other.yml")
+    cli("run", first, second)
+    write("3.0 * a", "a * 3.0001")
+    code, output, errors = cli("confirm", first, second, "--workers", "2")
+    assert (code, errors) == (0, "")
+    assert "my sweeps/own, code " in output
+    assert "4 of 4 rows compared" in output
+    assert "my sweeps/other, code " in output
+    assert "5 of 6 rows compared" in output
+    assert output.startswith("8 rows to compute again")
+    assert "0 points" in cli("run", first, second)[1]
 
 
 # --- merging --------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from assocmem import progress
 from assocmem.pairs.data import gaussian_pairs
 from assocmem.pairs.sizes import pairs_at_load
+from assocmem.training import descent
 from assocmem.training import fit as room
 from assocmem.training.fit import fit
 from assocmem.training.losses import CrossEntropy, TailAverage
@@ -29,7 +30,7 @@ PROBLEMS = [
 
 @pytest.fixture(params=[0, 40], ids=["l-bfgs", "newton"])
 def solver(request, monkeypatch):
-    monkeypatch.setattr(room, "NEWTON_DIMENSION", request.param)
+    monkeypatch.setattr(descent, "EXACT_DIMENSION", request.param)
 
 
 def objective(pairs, loss, W, ridge):
@@ -106,8 +107,8 @@ def test_both_phases_of_the_tail_average():
 
 def test_a_problem_that_only_looks_easy_is_solved_through_its_stages(monkeypatch):
     pairs, loss = gaussian_pairs(90, 24, seed=1), TailAverage(0.15, 30.0)
-    monkeypatch.setattr(room, "EASY", math.inf)
-    monkeypatch.setattr(room, "PROBE", 5)
+    monkeypatch.setattr(room, "EASY_SHARE", math.inf)
+    monkeypatch.setattr(room, "PROBE_STEPS", 5)
     found = fit(pairs, loss, ridge=1e-6)
     assert found.converged
     assert {entry["beta"] for entry in found.trace} >= {1.0, 2.0, 4.0, 8.0, 16.0, 30.0}
@@ -161,7 +162,7 @@ def test_a_fit_that_begins_in_a_cheap_precision_ends_in_the_exact_one(loss, prec
 
 
 def test_a_gradient_that_is_too_wrong_is_not_followed(monkeypatch):
-    monkeypatch.setattr(room, "TRUST", 0.0)
+    monkeypatch.setattr(descent, "TRUSTED_ERROR", 0.0)
     pairs, loss = gaussian_pairs(60, 16, seed=1), CrossEntropy()
     found = fit(pairs, loss, ridge=1e-3, precision="tf32")
     assert found.converged

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from assocmem.pairs.data import gaussian_pairs
-from assocmem.training import losses, passes
+from assocmem.training import columns_tensors, losses, passes
 from assocmem.training.fit import fit
 from assocmem.training.losses import CrossEntropy, TailAverage
 from assocmem.training.passes import attended_pass, hessian_pass, joint_pass, loss_pass
@@ -41,7 +41,7 @@ def device(request, monkeypatch):
     from assocmem.training import columns_gpu
 
     monkeypatch.setattr(columns_gpu, "TILE", 16)  # several tiles, the last one not full
-    monkeypatch.setattr(losses, "_compiled", lambda x: columns_gpu)
+    monkeypatch.setattr(losses, "columns_for", lambda x: columns_gpu)
     with np.errstate(all="ignore"):  # infinities are meant, and a GPU says nothing about them
         yield "cpu"
 
@@ -137,7 +137,7 @@ def test_blocks_on_a_card_say_what_blocks_on_processors_say(loss, precision, mon
 def test_without_triton_tensors_do_the_work(monkeypatch):
     scores_on_a_card = SimpleNamespace(dtype=torch.float64, device=torch.device("cuda"))
     monkeypatch.setattr(losses, "triton_is_there", lambda: False)
-    assert losses._compiled(scores_on_a_card) is None
+    assert losses.columns_for(scores_on_a_card) is columns_tensors
 
 
 COMPILE = """

@@ -1,6 +1,9 @@
 """Losses and passes against autograd, identities, and the corners where careless formulas overflow."""
 
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,7 +15,8 @@ from assocmem.pairs.data import gaussian_pairs
 from assocmem.pairs.scores import retrieval_margins
 from assocmem.pairs.sizes import tail_count
 from assocmem.training import columns_cpu, passes
-from assocmem.training.losses import CrossEntropy, TailAverage, tail_threshold
+from assocmem.training.columns_tensors import tail_threshold
+from assocmem.training.losses import CrossEntropy, TailAverage
 from assocmem.training.passes import dense_hessian, hessian_pass, joint_pass, loss_pass
 
 LOSSES = [
@@ -216,6 +220,25 @@ def test_threads_and_layout_change_nothing(monkeypatch):
         torch.set_num_threads(threads)
     for other in results[1:]:
         assert all(torch.equal(mine, theirs) for mine, theirs in zip(results[0], other, strict=True))
+
+
+FIRST_AND_LATER = """
+import torch
+from assocmem.training import columns_cpu
+x = 3 * torch.randn(70, 70, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+x.fill_diagonal_(-torch.inf)
+print(columns_cpu.log_sum_exp(T := x.clone()).tolist(), T.tolist())
+one = torch.ones(70, dtype=torch.float64)
+mu, excess = columns_cpu.tail(T := x.clone(), 3 * one, one, one, 9, 30.0)
+print(mu.tolist(), excess.tolist(), T.tolist())
+"""
+
+
+def test_a_process_that_compiles_the_loops_gives_the_digits_of_one_that_finds_them(tmp_path):
+    settings = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    run = [sys.executable, "-c", FIRST_AND_LATER]
+    first, later = (subprocess.run(run, capture_output=True, check=True, env=settings) for _ in range(2))
+    assert first.stdout == later.stdout
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])

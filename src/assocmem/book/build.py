@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -15,9 +16,9 @@ import yaml
 from assocmem.book.claims import read_checks, surprises
 from assocmem.book.explorer import write_script
 from assocmem.book.ledger import ledger, ledger_line, ledger_page, miscounts
+from assocmem.book.notes import read_notes
 from assocmem.book.run_record import read_record
-from assocmem.book.section_pages import read_notes
-from assocmem.book.sections import load_section
+from assocmem.book.sections import PAGES, load_section
 from assocmem.book.status_page import status_page
 from assocmem.book.tables_page import tables_page
 from assocmem.checks import UsageError
@@ -25,12 +26,15 @@ from assocmem.machine import THREAD_SETTINGS, cores
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sweeps.project import project_root
 
-SECTIONS = "book/sections/"
 EXPLORER_TABLES = "book/_static_src/explorer/tables.js"
+"""The script with the numbers of the explorer pages, among their own scripts."""
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""What a terminal takes as a change of colour, and a message for people does not need."""
+MOST_LINES = 20
+"""So many lines of a log are shown: those that tell something, or else the last."""
 
 
-def build_book(*, force=False):
+def build_book(*, force: bool = False) -> int:
     """Execute every section of the table of contents that is out of date and render the book.
 
     Parameters
@@ -55,22 +59,36 @@ def build_book(*, force=False):
     return 0
 
 
-def fail(lines):
+def fail(lines: Iterable[str]) -> int:
     """Print what went wrong and return the exit code for it."""
     print("\n".join(f"assocmem: {line}" for line in lines), file=sys.stderr)
     return 1
 
 
-def prepare(root, pages, *, force=False):
+def prepare(root: Path, pages: Iterable[str], *, force: bool = False) -> tuple[list[str], dict[str, str]]:
     """Execute the sections that are out of date and write the pages that are made from their results.
+
+    Parameters
+    ----------
+    root : Path
+        Of the project.
+    pages : iterable of str
+        Names of all pages, from `contents`.
+    force : bool
+        Execute all sections.
 
     Returns
     -------
     problems : list of str
     times : dict
         Words on how long each section took, by name.
+
+    Raises
+    ------
+    UsageError
+        Before anything is executed, if what is said about a section is incomplete or makes no sense.
     """
-    names = [page.removeprefix(SECTIONS) for page in pages if page.startswith(SECTIONS)]
+    names = [page.removeprefix(PAGES) for page in pages if page.startswith(PAGES)]
     read_notes(names, root)  # before anything is executed
     problems, times = execute_sections(names, root, force=force)
     problems = problems or write_ledger(names, root)
@@ -84,34 +102,43 @@ def prepare(root, pages, *, force=False):
     return problems, times
 
 
-def contents(root):
+def contents(root: Path) -> list[str]:
     """Pages of ``_toc.yml`` in order, without endings."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     chapters = [chapter for part in toc.get("parts", []) for chapter in part["chapters"]]
     return [toc["root"], *(entry["file"] for entry in [*toc.get("chapters", []), *chapters])]
 
 
-def execute_sections(names, root, *, force=False):
+def execute_sections(
+    names: Sequence[str], root: Path, *, force: bool = False
+) -> tuple[list[str], dict[str, str]]:
     """Run the sections as separate processes, as many side by side as there are cores.
 
     Parameters
     ----------
-    names : list of str
+    names : sequence of str
     root : Path
+        Of the project.
     force : bool
+        Execute all of them.
 
     Returns
     -------
     failures : list of str
     times : dict
         Words on how long each took, by name.
+
+    Raises
+    ------
+    UsageError
+        If there are none.
     """
     if not names:
         raise UsageError("_toc.yml lists no section")
     workers = min(cores(), len(names))
     threads = str(max(1, cores() // workers))
     environment = os.environ | dict.fromkeys(THREAD_SETTINGS, threads) | {TERMINAL: terminal_path()}
-    command = [sys.executable, "-m", "assocmem", "run", "--out", str(root / SECTIONS)]
+    command = [sys.executable, "-m", "assocmem", "run", "--out", str(root / PAGES)]
     command += ["--force"] if force else []
 
     running = []
@@ -142,8 +169,15 @@ def execute_sections(names, root, *, force=False):
     return failures, {name: times[name] for name in names}
 
 
-def write_ledger(names, root):
+def write_ledger(names: Sequence[str], root: Path) -> list[str]:
     """Write the ledger page, its summary and ``claims.json`` from the executed sections.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the sections.
+    root : Path
+        Of the project.
 
     Returns
     -------
@@ -162,21 +196,33 @@ def write_ledger(names, root):
 
 
 def _checks(names, root):
-    return {name: read_checks(root / SECTIONS / f"{name}.ipynb") for name in names}
+    return {name: read_checks(root / PAGES / f"{name}.ipynb") for name in names}
 
 
 def _titles(names, root):
     return {name: load_section(name, root).title for name in names}
 
 
-def write_tables_page(names, root):
-    """Write the page that lists the stored tables."""
+def write_tables_page(names: Sequence[str], root: Path) -> None:
+    """Write the page that lists the stored tables.
+
+    Parameters
+    ----------
+    names, root
+        As for `write_ledger`.
+    """
     _write_if_changed(root / "book" / "tables.md", tables_page(root, _titles(names, root)))
 
 
-def write_status_page(names, root):
-    """Write the page on what the book was made with."""
-    records = {name: read_record(root / SECTIONS / f"{name}.ipynb") for name in names}
+def write_status_page(names: Sequence[str], root: Path) -> None:
+    """Write the page on what the book was made with.
+
+    Parameters
+    ----------
+    names, root
+        As for `write_ledger`.
+    """
+    records = {name: read_record(root / PAGES / f"{name}.ipynb") for name in names}
     page = status_page(root, _titles(names, root), _checks(names, root), records)
     _write_if_changed(root / "book" / "status.md", page)
 
@@ -187,8 +233,15 @@ def _write_if_changed(path, text):
         path.write_text(text, encoding="utf-8")
 
 
-def render(root, pages):
+def render(root: Path, pages: Iterable[str]) -> list[str]:
     """Call jupyter-book with warnings as errors and check that every page came out.
+
+    Parameters
+    ----------
+    root : Path
+        Of the project.
+    pages : iterable of str
+        Names of all pages, from `contents`.
 
     Returns
     -------
@@ -206,8 +259,17 @@ def render(root, pages):
     return [f"the book lacks the page {page}" for page in missing]
 
 
-def jupyter_book(root, *arguments, **variables):
+def jupyter_book(root: Path, *arguments: str, **variables: str) -> list[str]:
     """Call jupyter-book with warnings as errors.
+
+    Parameters
+    ----------
+    root : Path
+        Of the project.
+    *arguments : str
+        Of its command ``build``.
+    **variables : str
+        Of its environment.
 
     Returns
     -------
@@ -229,4 +291,4 @@ def _rendered(html, page):
 def _telling(log):
     lines = COLOUR.sub("", log).splitlines()
     telling = [line for line in lines if "WARNING" in line or "ERROR" in line or "rror:" in line]
-    return telling[:20] or lines[-20:]
+    return telling[:MOST_LINES] or lines[-MOST_LINES:]

@@ -1,11 +1,13 @@
 """Claims: what the paper says, what was measured, and whether it held.
 
 A section calls `check` once for each thing it measures. The result is stored in the executed notebook as
-data beside the table a reader sees; `assocmem.ledger` makes its page and ``claims.json`` from those outputs.
+data beside the table a reader sees; `assocmem.book.ledger` makes its page and ``claims.json`` from those
+outputs.
 """
 
 import html
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -16,11 +18,20 @@ import yaml
 from assocmem.checks import require
 
 VERDICTS = ("holds", "holds with limits", "does not hold", "not yet")
+"""What can come out, the best first."""
 MIME = "application/vnd.assocmem.check+json"
+"""The type under which an executed notebook carries a check as data."""
 STATEMENTS = Path(__file__).with_name("claims.yml")
-_BADGES = dict(
-    zip(VERDICTS, ("verdict-holds", "verdict-limits", "verdict-fails", "verdict-notyet"), strict=True)
-)
+"""The statements of the paper in the words of the book."""
+FEW = 4
+"""Up to so many numbers are listed one by one: more would not fit into a cell of the ledger."""
+_BADGES = {
+    "holds": "verdict-holds",
+    "holds with limits": "verdict-limits",
+    "does not hold": "verdict-fails",
+    "not yet": "verdict-notyet",
+}
+"""The class of each verdict in the styles of the book."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +62,18 @@ class Statement:
     section: str
 
     @property
-    def name(self):
+    def name(self) -> str:
         """``Theorem 1``, or ``Formula`` where the paper's number is not known."""
         return f"{self.kind.capitalize()} {self.number}" if self.number else "Formula"
 
     @property
-    def source(self):
+    def source(self) -> str:
         """Name, place and label in the paper, for a machine-readable entry."""
         return f"{self.name}, {self.place}" + (f" [{self.label}]" if self.label else "")
 
 
 @cache
-def statements():
+def statements() -> dict[str, Statement]:
     """All numbered statements and figures of the paper by id, in its order."""
     entries = yaml.safe_load(STATEMENTS.read_text(encoding="utf-8"))
     return {entry["id"]: Statement(**entry) for entry in entries}
@@ -92,12 +103,12 @@ class Check:
 
     claim: str
     what: str
-    measured: list
-    predicted: list
-    tolerance: list
+    measured: list[float]
+    predicted: list[float]
+    tolerance: list[float]
     relation: str
     falsehood: str
-    falsehood_predicted: list
+    falsehood_predicted: list[float]
     limits: str
     verdict: str
     expected: str
@@ -116,13 +127,13 @@ class Check:
         ]
 
     @property
-    def agreement(self):
+    def agreement(self) -> str:
         """How the measurement compares with the prediction, in a few words."""
         text = f"{bound_in_short(self.relation, self.predicted)}, tolerance {in_short(self.tolerance)}"
         return text + self._count(self.predicted, "within it", True)
 
     @property
-    def rejection(self):
+    def rejection(self) -> str:
         """How the measurement compares with the falsehood, in a few words."""
         fits = _fits(self.measured, self.falsehood_predicted, self.tolerance, self.relation)
         verb = "not rejected" if fits.all() else "rejected"
@@ -137,13 +148,17 @@ class Check:
     def _text(self):
         return "\n".join(f"{name}: {text}" for name, text in (*self._rows(), ("Verdict", self.verdict)))
 
-    def html(self, ledger=""):
-        """The check as a table.
+    def html(self, ledger: str = "") -> str:
+        """The check as a table with the verdict for its title, in HTML, which shows anywhere.
 
         Parameters
         ----------
         ledger : str
             Address of the statement's entry in the ledger, to which the claim then leads.
+
+        Returns
+        -------
+        str
         """
         cells = {name: html.escape(text) for name, text in self._rows()}
         if ledger:
@@ -152,7 +167,18 @@ class Check:
         return f'<table class="check"><caption>{badge(self.verdict)}</caption><tbody>{rows}</tbody></table>'
 
 
-def check(claim, what, *, measured, predicted, tolerance, falsehood, relation="==", limits="", expected=None):
+def check(
+    claim: str,
+    what: str,
+    *,
+    measured: float | Sequence[float],
+    predicted: float | Sequence[float],
+    tolerance: float | Sequence[float],
+    falsehood: tuple[str, float | Sequence[float]],
+    relation: str = "==",
+    limits: str = "",
+    expected: str | None = None,
+) -> Check:
     """Compare a measurement with what is claimed, and with a falsehood that it must contradict.
 
     Parameters
@@ -224,24 +250,36 @@ def _agrees(*comparison):
     return bool(_fits(*comparison).all())
 
 
-def in_short(numbers):
-    """Up to four numbers, or how many there are and their range."""
-    if len(numbers) <= 4:
+def in_short(numbers: Sequence[float]) -> str:
+    """A few numbers, or how many there are and their range."""
+    if len(numbers) <= FEW:
         return ", ".join(f"{x:.4g}" for x in numbers)
     return f"{len(numbers)} numbers from {min(numbers):.3g} to {max(numbers):.3g}"
 
 
-def bound_in_short(relation, numbers):
-    """Predictions as `in_short` has them, with what they bound."""
+def bound_in_short(relation: str, numbers: Sequence[float]) -> str:
+    """Predictions as `in_short` has them, with what they bound.
+
+    Parameters
+    ----------
+    relation : {"==", "<=", ">="}
+        Of the measurements to the predictions.
+    numbers : sequence of float
+        The predictions.
+
+    Returns
+    -------
+    str
+    """
     if relation == "==":
         return in_short(numbers)
     words, kind = {"<=": ("at most", "upper"), ">=": ("at least", "lower")}[relation]
-    if len(numbers) <= 4:
+    if len(numbers) <= FEW:
         return f"{words} {in_short(numbers)}"
     return in_short(numbers).replace("numbers", f"{kind} bounds")
 
 
-def badge(verdict):
+def badge(verdict: str) -> str:
     """A verdict as a small coloured label (HTML)."""
     return f'<span class="verdict {_BADGES[verdict]}">{verdict}</span>'
 
@@ -249,7 +287,7 @@ def badge(verdict):
 # --- checks of executed notebooks -----------------------------------------------------------------
 
 
-def read_checks(notebook):
+def read_checks(notebook: str | Path) -> list[Check]:
     """The checks stored in an executed notebook.
 
     Parameters
@@ -265,13 +303,13 @@ def read_checks(notebook):
     return [c for c in found if c]
 
 
-def check_in(output):
+def check_in(output: dict) -> Check | None:
     """The check that an output of a notebook holds, or None."""
     data = output.get("data", {}).get(MIME)
     return Check(**data) if data else None
 
 
-def surprises(checks):
+def surprises(checks: Iterable[Check]) -> list[str]:
     """Lines for the checks whose verdict is not the one the text reports."""
     return [
         f"{c.claim}, {c.what}: verdict '{c.verdict}', the section says '{c.expected}'"

@@ -1,13 +1,15 @@
 """The commands of the book: run a section, list what there is, build the pages, print them."""
 
+import argparse
 import sys
 from pathlib import Path
 
-from assocmem.book.sections import PROFILES, load_profile, load_section, resolve, section_names
+from assocmem.book.sections import DEFAULT, PROFILES, load_profile, load_section, resolve, section_names
+from assocmem.book.terminal_table import aligned
 from assocmem.sweeps.parameters import read_settings
 
 
-def add_parsers(commands):
+def add_parsers(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the commands of the book to the subparsers of the command line."""
     run = commands.add_parser("run", help="execute one section")
     run.add_argument("section", metavar="SECTION")
@@ -21,7 +23,7 @@ def add_parsers(commands):
         help="set a parameter",
     )
     run.add_argument("-y", dest="file", metavar="FILE", help="YAML mapping of parameters; -p goes over it")
-    run.add_argument("--profile", default="default", help=f"one of {', '.join(PROFILES)} (%(default)s)")
+    run.add_argument("--profile", default=DEFAULT, help=f"one of {', '.join(PROFILES)} (%(default)s)")
     run.add_argument(
         "--out", default="runs", metavar="PATH", help="folder, or name of the .ipynb to write (%(default)s/)"
     )
@@ -69,10 +71,8 @@ def _run(options):
 
 
 def _list(options):
-    names = section_names()
-    width = max(map(len, names), default=0)
-    for name in names:
-        print(f"{name:{width}}  {load_section(name).title}")
+    rows = [(name, load_section(name).title) for name in section_names()]
+    print("".join(f"{line.rstrip()}\n" for line in aligned(rows)), end="")
 
 
 def _params(options):
@@ -81,9 +81,7 @@ def _params(options):
     rows += [
         (p.name, p.type_name, repr(p.default), p.allowed.text, p.meaning) for p in section.parameters.values()
     ]
-    widths = [max(len(row[i]) for row in rows) for i in range(4)]
-    for row in rows:
-        print("  ".join(f"{cell:{width}}" for cell, width in zip(row, [*widths, 0], strict=True)).rstrip())
+    print("".join(f"{line.rstrip()}\n" for line in aligned(rows)), end="")
 
 
 def _build(options):

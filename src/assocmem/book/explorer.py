@@ -10,6 +10,7 @@ import math
 from pathlib import Path
 
 from assocmem.book.plotting import proportion_interval
+from assocmem.book.tables_read import folders_read
 from assocmem.experiments.scales import CLIPPED, SPLIT, half_ratio, stored_digits
 from assocmem.experiments.transitions import tally, transition
 from assocmem.machine import write_whole
@@ -19,12 +20,13 @@ from assocmem.sweeps.project import project_root
 from assocmem.sweeps.stored_table import read_table
 from assocmem.theory.kinematics import pooled_moments
 
-DIGITS = 15.0  # decimal digits of the largest number of pairs, and some more to interpolate
+DIGITS = 15.0
+"""Decimal digits of the largest number of pairs on the pages, 10^12, and some more to interpolate."""
 MEMORIES = {SPLIT: "sparse repair, best reserve", CLIPPED: "equal signals, worst competitors clipped once"}
-STORED = ("explorer", "finite_size_scaling", "ridgeless_limit", "sparse_repair")
+"""What the pages call the explicit memories of the stored table."""
 
 
-def write_script(path):
+def write_script(path: Path) -> None:
     """Write the tables as a script that puts them where the pages look, unless it is there and up to date.
 
     Parameters
@@ -46,13 +48,15 @@ def write_script(path):
 
 def _key():
     """Digits that change when the tables may."""
-    digest = hashlib.sha256(fingerprint(Path(__file__).read_text(encoding="utf-8")).encode())
-    for path in sorted(p for name in STORED for p in (project_root() / "data" / name).glob("*.csv")):
+    text = Path(__file__).read_text(encoding="utf-8")
+    digest = hashlib.sha256(fingerprint(text).encode())
+    folders = [project_root() / "data" / name for name in folders_read(text)]
+    for path in sorted(path for folder in folders for path in folder.glob("*.csv")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def tables():
+def tables() -> dict[str, object]:
     """All tables of the explorer pages, as plain data.
 
     Returns

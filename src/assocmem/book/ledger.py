@@ -1,33 +1,24 @@
 """The ledger: one entry for each statement of the paper, as data for machines and as a page."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 
 from assocmem.book.claims import Check, badge, bound_in_short, in_short, statements
-from assocmem.book.markdown import list_table
+from assocmem.book.markdown import list_table, section_link
 
-SECTIONS = {
-    "correlation_memory": "The correlation matrix memory",
-    "sparse_repair": "Adaptive sparse repair",
-    "top1_threshold": "The sharp top-1 threshold",
-    "dual_certificate": "The dual certificate",
-    "finite_size_scaling": "Finite-size scaling",
-    "tail_average_margin": "The tail-average margin",
-    "scalar_theory": "The scalar theory",
-    "leave_one_out": "The coupled leave-one-out method",
-    "ridgeless_limit": "The ridgeless limit",
-}
-"""Sections of the finished book in their order, with a title for those still to come."""
 _WORST_FIRST = ("does not hold", "not yet", "holds with limits", "holds")
+"""The verdict of a statement is the first of these that one of its checks has."""
 _VERBS = {
     "holds": ("holds", "hold"),
     "holds with limits": ("holds with limits", "hold with limits"),
     "does not hold": ("does not", "do not"),
     "not yet": ("is not decided yet", "are not decided yet"),
 }
+"""What one statement does, and what several do, in the order in which a sentence lists them."""
 
 
-def anchors(section, checks):
+def anchors(section: str, checks: Sequence[Check]) -> list[str]:
     """A name for the place of each check of a section, unique in the book.
 
     It is ``check-ID`` for the first check of a statement, ``check-ID-2`` for the second, and has the name of
@@ -36,7 +27,7 @@ def anchors(section, checks):
     Parameters
     ----------
     section : str
-    checks : list of Check
+    checks : sequence of Check
         In the order of the section.
 
     Returns
@@ -53,15 +44,19 @@ def anchors(section, checks):
     return names
 
 
-def miscounts(checks, promised):
+def miscounts(checks: Mapping[str, Sequence[Check]], promised: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Lines for the statements that are checked more or less often than the sections should.
 
     Parameters
     ----------
-    checks : dict
+    checks : mapping
         Lists of `Check` by section, for the sections that are in the book.
-    promised : dict
+    promised : mapping
         Numbers of checks by statement, by section.
+
+    Returns
+    -------
+    list of str
     """
     lines = []
     for section, own in checks.items():
@@ -85,12 +80,12 @@ def _times(count):
     return f"{count} check" if count == 1 else f"{count or 'no'} checks"
 
 
-def ledger(checks):
+def ledger(checks: Mapping[str, Sequence[Check]]) -> list[dict]:
     """One entry for each statement of the paper, as plain data for ``claims.json``.
 
     Parameters
     ----------
-    checks : dict
+    checks : mapping
         Lists of `Check` by section. A statement with several takes the worst verdict and the numbers that go
         with it.
 
@@ -127,12 +122,12 @@ def ledger(checks):
 # --- in words -------------------------------------------------------------------------------------
 
 
-def ledger_line(entries):
+def ledger_line(entries: Sequence[dict]) -> str:
     """How many statements hold, in one sentence that leads to them.
 
     Parameters
     ----------
-    entries : list of dict
+    entries : sequence of dict
         From `ledger`.
 
     Returns
@@ -150,20 +145,20 @@ def ledger_line(entries):
     return f"Of {len(entries)} statements and figures of the paper, {listed}.\n"
 
 
-def slug(verdict):
+def slug(verdict: str) -> str:
     """A verdict as it stands in an address."""
     return verdict.replace(" ", "-")
 
 
-def ledger_page(entries, titles):
+def ledger_page(entries: Sequence[dict], titles: Mapping[str, str]) -> str:
     """The ledger as a page of the book.
 
     Parameters
     ----------
-    entries : list of dict
+    entries : sequence of dict
         From `ledger`.
-    titles : dict
-        Titles of the sections that the book has by now, by name.
+    titles : mapping
+        Titles of the sections that the book has, by name and in its order.
 
     Returns
     -------
@@ -171,11 +166,18 @@ def ledger_page(entries, titles):
         MyST Markdown.
     """
     parts = [_HEAD.format(line=ledger_line(entries)), _overview(entries, titles)]
-    for name, planned in SECTIONS.items():
-        title = f"{{doc}}`{titles[name]} <sections/{name}>`" if name in titles else f"{planned} (to come)"
-        parts.append(f"## {title}\n")
-        parts += [_entry(e) for e in entries if e["section"] == name]
+    places = dict.fromkeys([*titles, *(e["section"] for e in entries)])
+    for name in places:
+        own = [_entry(e) for e in entries if e["section"] == name]
+        if own:
+            title = section_link(name, titles) if name in titles else _to_come(name)
+            parts += [f"## {title}\n", *own]
     return "\n".join(parts)
+
+
+def _to_come(name):
+    """What stands for the title of a section that the book does not have yet."""
+    return f"{name.replace('_', ' ').capitalize()} (to come)"
 
 
 _HEAD = """\
@@ -194,6 +196,7 @@ def _overview(entries, titles):
     """All entries in one table, with the worst check of each."""
     rows = [("Statement", "What it is about", "Verdict", "Measured", "Predicted", "Checked in")]
     for entry in entries:
+        place = titles.get(entry["section"], _to_come(entry["section"]))
         worst = next((c for c in entry["checks"] if c["verdict"] == entry["verdict"]), None)
         rows.append(
             (
@@ -202,7 +205,7 @@ def _overview(entries, titles):
                 badge(entry["verdict"]),
                 in_short(worst["measured"]) if worst else "",
                 bound_in_short(worst["relation"], worst["predicted"]) if worst else "",
-                f"[{titles[worst['section']]}](#{worst['anchor']})" if worst else SECTIONS[entry["section"]],
+                f"[{titles[worst['section']]}](#{worst['anchor']})" if worst else place,
             )
         )
     on_paper = r"\Y{.13}\Y{.24}\Y{.13}\Y{.17}\Y{.17}\Y{.16}"  # a long table does not find its widths itself

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from assocmem.book.plotting import (
@@ -25,12 +26,15 @@ from assocmem.pairs.sizes import tail_count
 from assocmem.theory.outer_products import exact_half_success_ratio
 from assocmem.theory.ridgeless import critical_load
 
-SMALL = {"n": 14, "d": 10, "seed": 3}  # the memory shown entry by entry
-COLUMN = {"n": 400, "d": 26, "seed": 1}  # the memory of which one column is shown
+SMALL = {"n": 14, "d": 10, "seed": 3}
+"""The memory shown entry by entry: small enough to see each; some of its keys fail."""
+COLUMN = {"n": 400, "d": 26, "seed": 1}
+"""The memory of which one column is shown: with enough competitors for a histogram."""
 TAIL = 0.15
+"""The fraction of competitors whose average the signal must beat, from the paper's Figure 3."""
 
 
-def task():
+def task() -> Figure:
     """Draw the scores of a small memory (left) and one column of a larger one (right).
 
     Returns
@@ -44,7 +48,7 @@ def task():
     return figure
 
 
-def overview():
+def overview() -> Figure:
     """Draw the thresholds of top-1 retrieval (left) and of tail-average learning (right).
 
     Returns
@@ -58,7 +62,7 @@ def overview():
     return figure
 
 
-def card():
+def card() -> Figure:
     """Draw the same with a title, in the shape in which previews of links are shown.
 
     Returns
@@ -78,15 +82,15 @@ def card():
 def _top1(ax):
     n = np.logspace(2, 12, 41)
     log_n = np.log(n)
-    some = 2 - 3 * np.log(log_n) / log_n
+    conjectured = 2 - 3 * np.log(log_n) / log_n
     outer = np.array([exact_half_success_ratio(round(m)) for m in n])
-    ax.fill_between(n, 0, some, color=LIMIT, alpha=0.15, lw=0)
-    ax.fill_between(n, some, outer, color=ANY_MEMORY, alpha=0.13, lw=0)
+    ax.fill_between(n, 0, conjectured, color=LIMIT, alpha=0.15, lw=0)
+    ax.fill_between(n, conjectured, outer, color=ANY_MEMORY, alpha=0.13, lw=0)
     ax.fill_between(n, outer, 15, color=OUTER_PRODUCTS, alpha=0.13, lw=0)
     ax.axhline(8, color=OUTER_PRODUCTS, lw=1.2)
     ax.axhline(2, color=ANY_MEMORY, lw=1.2)
     ax.plot(n, outer, color=OUTER_PRODUCTS, ls="--", lw=1.4)
-    ax.plot(n, some, color=ANY_MEMORY, ls="--", lw=1.4)
+    ax.plot(n, conjectured, color=ANY_MEMORY, ls="--", lw=1.4)
     middle = math.sqrt(n[0] * n[-1])
     ax.text(middle, 10.5, "outer products retrieve all pairs", ha="center")
     ax.text(middle, 4.4, "some memory retrieves all pairs", ha="center")

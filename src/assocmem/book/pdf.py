@@ -3,13 +3,16 @@
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 from assocmem.book.build import contents, fail, jupyter_book, prepare
 from assocmem.checks import UsageError
 from assocmem.sweeps.project import project_root
 
 NAME = "linear-associative-memory"
+"""Of the PDF, and of the LaTeX that ``book/_ext/assocmem_print.py`` has Sphinx write."""
 PROGRAMS = ("latexmk", "xelatex", "kpsewhich")
+"""What is called, the last to find the files below."""
 FILES = (
     "unicode-math.sty",
     "tabulary.sty",
@@ -18,13 +21,16 @@ FILES = (
     "texgyrepagella-math.otf",
     "DejaVuSansMono.ttf",
 )
+"""One style, metric or font of each package that the book needs besides LaTeX's own."""
 PACKAGES = (
     "latexmk texlive-xetex texlive-fonts-recommended fonts-texgyre fonts-texgyre-math fonts-dejavu-core"
 )
-SAME_BYTES = {"SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1"}  # two prints of one book are the same file
+"""The packages of Debian that bring all that."""
+SAME_BYTES = {"SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1"}
+"""What keeps today's date out of the PDF, so that two prints of one book are the same file."""
 
 
-def build_pdf():
+def build_pdf() -> int:
     """Execute every section of the table of contents that is out of date and print the book.
 
     Returns
@@ -48,13 +54,19 @@ def build_pdf():
     return 0
 
 
-def pdf_path(root):
+def pdf_path(root: Path) -> Path:
     """Where the PDF is."""
     return root / "_build" / "pdf" / f"{NAME}.pdf"
 
 
-def require_latex():
-    """Refuse to begin without the programs, styles and fonts that the book needs."""
+def require_latex() -> None:
+    """Refuse to begin without the programs, styles and fonts that the book needs.
+
+    Raises
+    ------
+    UsageError
+        Naming what is missing and where it comes from.
+    """
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     missing = missing or [name for name in FILES if not _found(name)]
     if missing:
@@ -68,7 +80,7 @@ def _found(name):
     return subprocess.run(["kpsewhich", name], check=False, capture_output=True).returncode == 0
 
 
-def print_book(root):
+def print_book(root: Path) -> list[str]:
     """Write the book as LaTeX and make a PDF of it.
 
     Returns

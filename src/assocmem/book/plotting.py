@@ -1,22 +1,36 @@
 """One look for every figure and table."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
+from typing import TypeVar
 
 import matplotlib as mpl
 import numpy as np
 from cycler import cycler
 from IPython import get_ipython
 from IPython.core.pylabtools import select_figure_formats
+from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 
+from assocmem.book.terminal_table import aligned
 from assocmem.checks import require
 
-BLUE, ORANGE, GREEN, PINK, SKY, GREY = "#015a9e", "#ab4b01", "#5a9169", "#ca64b3", "#1594fb", "#4f4f4f"
+BLUE = "#015a9e"
+ORANGE = "#ab4b01"
+GREEN = "#5a9169"
+PINK = "#ca64b3"
+SKY = "#1594fb"
+GREY = "#4f4f4f"
 PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, GREY)
-"""Distinguishable with common colour-vision deficiencies, also where a dark page inverts them."""
+"""Distinguishable with common colour-vision deficiencies, also where a dark page inverts them: tests hold the
+colours to that."""
 
 MARKERS = "os^vDP"
+"""One for each colour of the palette, so that curves can be told apart without colours too."""
 
 # What a colour stands for, in every figure; line styles and markers tell apart what shares one.
 OUTER_PRODUCTS = BLUE
@@ -26,11 +40,16 @@ ANY_MEMORY = GREEN  # what the best memory can: certified, predicted, conjecture
 CROSS_ENTROPY = ORANGE  # memories trained for first place
 TAIL_AVERAGE = PINK  # memories trained for the tail average, which no figure has together with clips
 AMONG_BEST = SKY  # a place in a list is enough; not in one figure with repairs
-SIGNAL, COMPETITOR = ORANGE, BLUE
-BELOW, AT, ABOVE = BLUE, PINK, ORANGE  # loads against the critical one
+SIGNAL = ORANGE  # the score of a key's own target
+COMPETITOR = BLUE  # the scores of the others
+BELOW = BLUE  # loads below the critical one
+AT = PINK  # the critical load
+ABOVE = ORANGE  # loads above it
 LIMIT = GREY  # of many pairs or dimensions, and lines to compare with
 INK = "black"  # predictions on top of coloured measurements
 PAPER = "white"  # on maps
+
+Value = TypeVar("Value")
 
 STYLE = {
     "axes.prop_cycle": cycler(color=PALETTE),
@@ -56,9 +75,11 @@ STYLE = {
     "savefig.facecolor": "white",
     "svg.hashsalt": "assocmem",
 }
+"""Settings of matplotlib: sizes in points that read well at the width of the text, thin grids behind the
+data, and names within an SVG that are the same in every run."""
 
 
-def use_style():
+def use_style() -> None:
     """Set the look of all figures that follow, sharp on any screen where they go into a notebook."""
     mpl.rcdefaults()  # whatever the reader's own settings are
     mpl.rcParams.update(STYLE)
@@ -67,7 +88,9 @@ def use_style():
         select_figure_formats(shell, {"retina"})
 
 
-def panels(count=1, *, rows=1, height=3.3, width=7.4, **keywords):
+def panels(
+    count: int = 1, *, rows: int = 1, height: float = 3.3, width: float = 7.4, **keywords: object
+) -> tuple[Figure, Axes | np.ndarray]:
     """A figure with ``count`` axes side by side, shown by naming it in the last line of a cell.
 
     Parameters
@@ -88,7 +111,7 @@ def panels(count=1, *, rows=1, height=3.3, width=7.4, **keywords):
     return figure, figure.subplots(rows, count, **keywords)
 
 
-def proportion_interval(successes, trials, level=0.95):
+def proportion_interval(successes: Sequence[int], trials: Sequence[int], level: float = 0.95) -> np.ndarray:
     """Wilson confidence intervals of proportions.
 
     Parameters
@@ -107,8 +130,25 @@ def proportion_interval(successes, trials, level=0.95):
     return np.array([(i.low, i.high) for i in intervals]).T
 
 
-def proportions(ax, x, successes, trials, **keywords):
-    """Draw measured proportions as points with 95% Wilson error bars."""
+def proportions(
+    ax: Axes, x: ArrayLike, successes: Sequence[int], trials: Sequence[int], **keywords: object
+) -> ErrorbarContainer:
+    """Draw measured proportions as points with 95% Wilson error bars.
+
+    Parameters
+    ----------
+    ax : Axes
+    x : array of m numbers
+        Where the points are.
+    successes, trials : sequence of int
+        As for `proportion_interval`.
+    **keywords
+        For `matplotlib.axes.Axes.errorbar`.
+
+    Returns
+    -------
+    ErrorbarContainer
+    """
     look = {"marker": "o", "ls": "none", "elinewidth": 1.1} | keywords
     successes, trials = np.asarray(successes), np.asarray(trials)
     centre = successes / trials
@@ -117,7 +157,7 @@ def proportions(ax, x, successes, trials, **keywords):
     return ax.errorbar(x, centre, yerr=error, **look)
 
 
-def series(values):
+def series(values: Iterable[Value]) -> list[tuple[Value, dict[str, str]]]:
     """Pair each value of a parameter with the look of its curve, round again where looks run out.
 
     Returns
@@ -129,8 +169,25 @@ def series(values):
     return list(zip(values, looks, strict=False))
 
 
-def density_line(ax, sample, bins, *style, **keywords):
-    """Draw the density of a sample as a line through the middles of histogram bins."""
+def density_line(
+    ax: Axes, sample: np.ndarray, bins: np.ndarray, *style: str, **keywords: object
+) -> list[Line2D]:
+    """Draw the density of a sample as a line through the middles of histogram bins.
+
+    Parameters
+    ----------
+    ax : Axes
+    sample : ndarray
+    bins : ndarray
+        Edges of the bins, increasing.
+    *style, **keywords
+        For `matplotlib.axes.Axes.plot`.
+
+    Returns
+    -------
+    list of Line2D
+        The one line.
+    """
     heights, _ = np.histogram(sample, bins)
     widths = np.diff(bins)
     return ax.plot(bins[:-1] + widths / 2, heights / len(sample) / widths, *style, **keywords)
@@ -139,7 +196,11 @@ def density_line(ax, sample, bins, *style, **keywords):
 class Table:
     """Rows of numbers and words that print as a table, in a notebook and on a terminal."""
 
-    def __init__(self, columns, formats=""):
+    def __init__(
+        self,
+        columns: Mapping[str, Iterable[float | str]],
+        formats: Mapping[str, str] | str = "",
+    ) -> None:
         """
         Parameters
         ----------
@@ -160,14 +221,12 @@ class Table:
         for entry in (entry for line in (self.head, *self.rows) for entry in line):
             require("|" not in entry, "entry", entry, "without bars (\\lvert and \\lVert in formulas)")
 
-    def _repr_markdown_(self):
+    def _repr_markdown_(self):  # a table of bars, which Jupyter shows without MyST
         lines = [self.head, ["---:"] * len(self.head), *self.rows]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
     def __repr__(self):
-        widths = [max(map(len, column)) for column in zip(self.head, *self.rows, strict=True)]
-        lines = [self.head, *self.rows]
-        return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines)
+        return "\n".join(aligned([self.head, *self.rows], str.rjust))
 
 
 def _cell(x, fmt):

@@ -5,7 +5,6 @@ no temporary paths, no random ids. A target that already holds the result of the
 How long it took, and where, is in the record beside it.
 """
 
-import ast
 import contextlib
 import hashlib
 import json
@@ -22,18 +21,23 @@ from pathlib import Path
 import nbformat
 
 from assocmem.book.run_record import write_record
+from assocmem.book.sections import Section
+from assocmem.book.tables_read import folders_read
 from assocmem.checks import UsageError
 from assocmem.machine import environment, memory_shortage, write_whole
 from assocmem.progress import TERMINAL, terminal_path
-from assocmem.sweeps.fingerprints import reachable_modules, syntax_tree
+from assocmem.sweeps.fingerprints import fingerprint, syntax_tree
 from assocmem.sweeps.project import project_root
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+"""The kernel of every section, which ipykernel installs under this name."""
 KERNEL_ENVIRONMENT = {
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "PYTHONHASHSEED": "0",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
 }
+"""Figures go into the notebook, sets have the same order in every run, and the debugger does not complain
+about modules that are frozen into Python."""
 
 
 class SectionFailed(RuntimeError):
@@ -59,7 +63,9 @@ class Run:
     fresh: bool
 
 
-def run_section(section, values, target, *, force=False):
+def run_section(
+    section: Section, values: dict[str, object], target: str | Path, *, force: bool = False
+) -> Run:
     """Execute a section into ``target``.
 
     Parameters
@@ -109,38 +115,40 @@ def run_section(section, values, target, *, force=False):
 # --- what a result depends on ---------------------------------------------------------------------
 
 
-def run_key(section, values):
-    """Hash of all that a run depends on, as 64 hexadecimal digits.
+def run_key(section: Section, values: dict[str, object]) -> str:
+    """Hash of all that a run depends on.
 
-    The text of the notebook, the parameters, the modules of this package that the notebook reaches by
-    imports, the tables under ``data/SECTION/`` and those it reads from other sections, the lock file, and the
-    version of Python.
+    The text of the notebook, the parameters, what the notebook reaches of this package by imports, the tables
+    under ``data/SECTION/`` and those it reads from other sections, the lock file, and the version of Python.
+    Of the package its fingerprint counts, so that a comment in a module, or a module that moves, is no reason
+    to run a section again.
+
+    Parameters
+    ----------
+    section : Section
+    values : dict
+        As for `run_section`.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
     """
     root = project_root()
     code = [source for header, source in section.cells if "[markdown]" not in header]
-    files = {path.name: path for path in [*reachable_modules(*code), root / "constraints.txt"]}
-    for name in sorted({section.name, *_sections_read(*code)}):
+    files = [root / "constraints.txt"]
+    for name in sorted({section.name} | folders_read(*code)):
         tables = sorted((root / "data" / name).rglob("*"))
-        files |= {
-            str(path.relative_to(root)): path for path in tables if path.suffix in (".csv", ".json", ".yml")
-        }
+        files += [path for path in tables if path.suffix in (".csv", ".json", ".yml")]
+    # A cell that is no Python has no syntax tree; it is refused when it runs.
+    package = [fingerprint(cell) for cell in code if syntax_tree(cell).body]
     digest = hashlib.sha256()
-    for part in (section.text, json.dumps(values, sort_keys=True), platform.python_version()):
+    for part in (section.text, json.dumps(values, sort_keys=True), platform.python_version(), *package):
         digest.update(part.encode() + b"\0")
-    for name, path in files.items():
+    for path in files:
         if path.is_file():
-            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
-
-
-def _sections_read(*texts):
-    """Sections whose tables are read by ``read_table("SECTION", ...)``, however it is called."""
-    for text in texts:
-        for node in ast.walk(syntax_tree(text)):
-            if not isinstance(node, ast.Call) or "read_table" not in ast.unparse(node.func):
-                continue
-            named = [*node.args[:1], *(key.value for key in node.keywords if key.arg == "section")]
-            yield from (first.value for first in named if isinstance(first, ast.Constant))
 
 
 def _stored_key(target):

@@ -7,72 +7,20 @@ cell, from the record of the run and from the checks. The executed notebook itse
 import copy
 import re
 import shlex
-from dataclasses import dataclass
 
-from assocmem.book.claims import check_in, statements
+from assocmem.book.claims import check_in
 from assocmem.book.ledger import anchors
 from assocmem.book.markdown import list_table, plain
-from assocmem.book.sections import load_section, resolve
-from assocmem.checks import UsageError
-from assocmem.progress import duration
-from assocmem.sweeps.parameters import Choice, read_settings
+from assocmem.book.notes import Notes
+from assocmem.book.run_record import run_in_words
+from assocmem.book.sections import Section
+from assocmem.sweeps.parameters import Choice
 
-NOTES = "notebooks/sections.yml"
 TITLE = re.compile(r"^# .+$", re.MULTILINE)
+"""The line of a page's title, below which its head goes."""
 
 
-@dataclass(frozen=True)
-class Notes:
-    """What a person says about a section besides its notebook.
-
-    Attributes
-    ----------
-    see, know : str
-        What a reader will see, and what to know first (MyST Markdown).
-    example : dict
-        One parameter worth changing, and its value.
-    checks : dict
-        How many times each statement is checked.
-    """
-
-    see: str
-    know: str
-    example: dict
-    checks: dict
-
-
-def read_notes(names, root):
-    """Notes of sections by name.
-
-    Raises
-    ------
-    UsageError
-        If a section has none, a part of them is missing, a parameter or a statement does not exist, or a
-        number is none.
-    """
-    written = read_settings(root / NOTES)
-    notes = {}
-    for name in names:
-        found = written.get(name)
-        complete = isinstance(found, dict) and set(found) == {"see", "know", "try", "checks"}
-        if not complete:
-            raise UsageError(f"{NOTES}: section {name} must have see, know, try and checks")
-        one = Notes(*(" ".join(found[key].split()) for key in ("see", "know")), found["try"], found["checks"])
-        if not isinstance(one.example, dict) or len(one.example) != 1:
-            raise UsageError(f"{NOTES}: section {name}: try must be one parameter and its value")
-        resolve(load_section(name, root), one.example)
-        wrong = [
-            f"{claim}: {count}"
-            for claim, count in one.checks.items()
-            if claim not in statements() or type(count) is not int or count < 1
-        ]
-        if wrong:
-            raise UsageError(f"{NOTES}: section {name}: no statement of claims.yml, or no number: {wrong[0]}")
-        notes[name] = one
-    return notes
-
-
-def page(notebook, section, notes, record):
+def page(notebook: dict, section: Section, notes: Notes, record: dict | None) -> dict:
     """The page of a section.
 
     Parameters
@@ -106,8 +54,19 @@ def _markdown(name, text):
 # --- head and end ---------------------------------------------------------------------------------
 
 
-def head(section, notes, record):
-    """What stands below the title of a section (MyST Markdown)."""
+def head(section: Section, notes: Notes, record: dict | None) -> str:
+    """What stands below the title of a section.
+
+    Parameters
+    ----------
+    section, notes, record
+        As for `page`.
+
+    Returns
+    -------
+    str
+        MyST Markdown.
+    """
     facts = {"What you will see": notes.see, "What to know first": notes.know}
     if record:
         facts["How long it ran"] = run_in_words(record)
@@ -123,32 +82,6 @@ def head(section, notes, record):
     return "\n".join([*lines, "::::", ""])
 
 
-def run_in_words(record):
-    """How long a run took, and on what."""
-    python, numpy, torch = (
-        _minor(version)
-        for version in (record["python"], record["versions"]["numpy"], record["versions"]["torch"])
-    )
-    where = f"{time_in_words(record)} in {machine_in_words(record)}"
-    return f"{where}, with Python {python}, NumPy {numpy} and torch {torch}."
-
-
-def time_in_words(record):
-    """How long a run took, to the second."""
-    return duration(max(1, round(record["seconds"])))
-
-
-def machine_in_words(record):
-    """What a run had: threads, machine and, where there was one, GPU."""
-    threads = "one thread" if record["threads"] == 1 else f"{record['threads']} threads"
-    device = "" if record["device"] == "cpu" else f", {record['device']}"
-    return f"{threads} ({record['machine']}{device})"
-
-
-def _minor(version):
-    return ".".join(version.split(".")[:2])
-
-
 def _parameter_row(parameter):
     allowed = parameter.allowed
     words = parameter.range_text
@@ -157,8 +90,19 @@ def _parameter_row(parameter):
     return f"`{parameter.name}`", f"`{parameter.default!r}`", words, plain(parameter.meaning)
 
 
-def end(section, notes):
-    """What stands at the end of a section (MyST Markdown)."""
+def end(section: Section, notes: Notes) -> str:
+    """What stands at the end of a section: the command that runs it with another number.
+
+    Parameters
+    ----------
+    section, notes
+        As for `page`.
+
+    Returns
+    -------
+    str
+        MyST Markdown.
+    """
     ((name, value),) = notes.example.items()
     parameter = section.parameters[name]
     command = f"python -m assocmem run {section.name} -p {name} {shlex.quote(str(value))}"

@@ -1,13 +1,17 @@
 """A section of the book as a point function of a sweep: `section:NAME` in a sweep file."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assocmem.book.sections import load_profile, load_section, resolve
-from assocmem.sweeps.parameters import Parameter, parse_range
+from assocmem.book.sections import DEFAULT, PROFILES, Section, load_profile, load_section, resolve
+from assocmem.sweeps.parameters import Choice, Parameter
+
+PREFIX = "section:"
+"""What distinguishes a section from the point functions of the package in a sweep file."""
 
 
-def section_point(name):
+def section_point(name: str) -> "SectionPoint":
     """A section as a point function.
 
     Parameters
@@ -24,40 +28,49 @@ def section_point(name):
     UsageError
         For a section that there is not.
     """
-    load_section(name.removeprefix("section:"))
+    load_section(name.removeprefix(PREFIX))
     return SectionPoint(name)
 
 
 @dataclass(frozen=True)
 class SectionPoint:
-    """A section of the book as a point function: parameters are those of the section, and ``profile``."""
+    """A section of the book as a point function: parameters are those of the section, and ``profile``.
+
+    Attributes
+    ----------
+    name : str
+        ``section:NAME``.
+    context, required : frozenset
+        What a point function may ask the sweep for, and which parameters have no default: nothing, none.
+    """
 
     name: str
     context = frozenset()
     required = frozenset()
 
     @property
-    def section(self):
+    def section(self) -> Section:
         """The section itself."""
-        return load_section(self.name.removeprefix("section:"))
+        return load_section(self.name.removeprefix(PREFIX))
 
     @property
-    def parameters(self):
+    def parameters(self) -> dict[str, Parameter]:
         """The section's parameters and the profile."""
-        allowed = parse_range("{smoke, default, paper}")
-        return {"profile": Parameter("profile", "default", "", allowed)} | self.section.parameters
+        allowed = Choice(f"{{{', '.join(PROFILES)}}}", PROFILES)
+        return {"profile": Parameter("profile", DEFAULT, "", allowed)} | self.section.parameters
 
     @property
-    def code(self):
-        """Hash of all that the section depends on besides its parameters."""
+    def code(self) -> str:
+        """Hash of all that the section depends on besides its parameters, with the values of its profiles."""
         from assocmem.book.runner import run_key
 
-        return run_key(self.section, {})[:16]
+        section = self.section
+        return run_key(section, {name: load_profile(name, section) for name in PROFILES})[:16]
 
-    def convert(self, settings):
-        """The profile, and the parameters that differ from it."""
+    def convert(self, settings: Mapping[str, object]) -> dict[str, object]:
+        """The profile, and the parameters that are given or differ from it."""
         settings = dict(settings)
-        profile = str(settings.pop("profile", "default"))
+        profile = str(settings.pop("profile", DEFAULT))
         section = self.section
         layer = load_profile(profile, section)
         values, base = resolve(section, layer, settings), resolve(section, layer)
@@ -65,8 +78,25 @@ class SectionPoint:
             name: value for name, value in values.items() if name in settings or value != base[name]
         }
 
-    def call(self, profile, **settings):
-        """Run the section; verdict and measurement of each check."""
+    def call(self, profile: str, **settings: object) -> dict[str, object]:
+        """Run the section.
+
+        Parameters
+        ----------
+        profile : str
+        **settings
+            Parameters of the section that go over the profile.
+
+        Returns
+        -------
+        dict
+            The number of checks and of surprises, and the verdict and the measurement of each check.
+
+        Raises
+        ------
+        SectionFailed
+            If a cell raises or the kernel dies.
+        """
         import tempfile
 
         from assocmem.book.claims import read_checks, surprises

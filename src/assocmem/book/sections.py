@@ -11,6 +11,7 @@ a choice, or ``any``. The range of a list holds for each of its items.
 import ast
 import difflib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,8 +21,16 @@ from assocmem.sweeps.parameters import Parameter, parse_range, read_settings
 from assocmem.sweeps.project import project_root
 
 CELL = re.compile(r"^# %%(.*)$", re.MULTILINE)
+"""The first line of a cell; what follows the marker says what kind of cell it is and which tags it has."""
 SETTING = re.compile(r"^(\w+) = .*?#\s*(.+);\s*([^;]+?)\s*$")
-PROFILES = ("smoke", "default", "paper")
+"""A line of the parameters cell: the name, the meaning and the range are captured."""
+ENTRIES = "notebooks/sections.yml"
+"""What is said about each section besides its notebook, in the order of the book."""
+PAGES = "book/sections/"
+"""The folder of the executed sections, with which the names of their pages begin."""
+DEFAULT = "default"
+"""The profile of the values in the parameters cell; the others stand in the entry of a section."""
+PROFILES = ("smoke", DEFAULT, "paper")
 
 
 @dataclass(frozen=True)
@@ -33,19 +42,19 @@ class Section:
     text: str
 
     @cached_property
-    def cells(self):
-        """List of (header, source) pairs, the front matter left out."""
+    def cells(self) -> list[tuple[str, str]]:
+        """The header and the source of each cell, the front matter left out."""
         parts = CELL.split(self.text)[1:]
         return list(zip(parts[::2], parts[1::2], strict=True))
 
     @cached_property
-    def title(self):
+    def title(self) -> str:
         """The first heading."""
         found = re.search(r"^# # (.+)$", self.text, re.MULTILINE)
         return found.group(1) if found else self.name
 
     @cached_property
-    def parameters(self):
+    def parameters(self) -> dict[str, Parameter]:
         """Parameters by name, in the order of the cell.
 
         Raises
@@ -55,8 +64,8 @@ class Section:
         """
         return {p.name: p for p in map(self._parameter, self._statements())}
 
-    def tagged(self, tag):
-        """Source of the first cell with a tag, or an empty string."""
+    def tagged(self, tag: str) -> str:
+        """Source of the first cell with a tag, or an empty string where no cell has it."""
         return next((source for header, source in self.cells if f'"{tag}"' in header), "")
 
     def _statements(self):
@@ -90,13 +99,23 @@ class Section:
         return parameter
 
 
-def section_names(root=None):
-    """Names of all sections, sorted."""
+def section_names(root: Path | None = None) -> list[str]:
+    """Names of all sections that there are as notebooks, sorted; ``root`` is that of the project."""
     return sorted(path.stem for path in ((root or project_root()) / "notebooks").glob("*.py"))
 
 
-def load_section(name, root=None):
+def load_section(name: str, root: Path | None = None) -> Section:
     """Read one section.
+
+    Parameters
+    ----------
+    name : str
+    root : Path, optional
+        Of the project.
+
+    Returns
+    -------
+    Section
 
     Raises
     ------
@@ -111,25 +130,76 @@ def load_section(name, root=None):
     return Section(name, path, path.read_text(encoding="utf-8"))
 
 
-def load_profile(profile, section, root=None):
-    """Settings that a profile gives to a section, as a mapping.
+def read_entries(root: Path | None = None) -> dict[str, dict]:
+    """The entries of ``notebooks/sections.yml`` by section, in the order of the book.
+
+    Parameters
+    ----------
+    root : Path, optional
+        Of the project.
+
+    Returns
+    -------
+    dict
 
     Raises
     ------
     UsageError
-        For an unknown profile or an unreadable file.
+        If the file cannot be read, or is not a mapping of mappings.
+    """
+    entries = read_settings((root or project_root()) / ENTRIES)
+    for name, entry in entries.items():
+        if not isinstance(entry, dict):
+            raise UsageError(f"{ENTRIES}: section {name} must be a mapping")
+    return entries
+
+
+def load_profile(profile: str, section: Section, root: Path | None = None) -> dict[str, object]:
+    """Settings that a profile gives to a section.
+
+    Parameters
+    ----------
+    profile : str
+        One of `PROFILES`.
+    section : Section
+    root : Path, optional
+        Of the project.
+
+    Returns
+    -------
+    dict
+        Values by name of the parameter; none for the default, or where the section has no entry.
+
+    Raises
+    ------
+    UsageError
+        For an unknown profile, an unreadable file, or settings that are not a mapping.
     """
     if profile not in PROFILES:
         raise UsageError(f"unknown profile {profile!r}{nearest(profile, PROFILES)}")
-    path = (root or project_root()) / "notebooks" / "profiles" / f"{profile}.yml"
-    settings = read_settings(path).get(section.name) or {}
+    if profile == DEFAULT:
+        return {}
+    settings = read_entries(root).get(section.name, {}).get(profile) or {}
     if not isinstance(settings, dict):
-        raise UsageError(f"{path.name}: {section.name} must be a mapping of parameters to values")
+        raise UsageError(
+            f"{ENTRIES}: section {section.name}: {profile} must be a mapping of parameters to values"
+        )
     return settings
 
 
-def resolve(section, *layers):
+def resolve(section: Section, *layers: Mapping[str, object]) -> dict[str, object]:
     """Values of all parameters: the defaults, overridden by each mapping in turn.
+
+    Parameters
+    ----------
+    section : Section
+    *layers : mapping
+        Values by name, as they stand on a command line or in YAML.
+
+    Returns
+    -------
+    dict
+        A value of the right type for every parameter.
 
     Raises
     ------

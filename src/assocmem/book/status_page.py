@@ -3,10 +3,12 @@
 import csv
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from assocmem.book.claims import VERDICTS, badge
-from assocmem.book.markdown import list_table
-from assocmem.book.section_pages import machine_in_words, time_in_words
+from assocmem.book.claims import VERDICTS, Check, badge
+from assocmem.book.markdown import list_table, section_link
+from assocmem.book.run_record import machine_in_words, time_in_words
 from assocmem.book.tables_page import stored
 from assocmem.progress import duration
 from assocmem.sweeps.stored_table import SECONDS
@@ -19,20 +21,26 @@ The page is made at each build from the records beside the executed sections and
 The verdicts themselves are in the {doc}`ledger <ledger>`.
 For machines they are in <a href="../claims.json">claims.json</a>.
 """
+"""What the page begins with."""
 
 
-def status_page(root, titles, checks, records):
+def status_page(
+    root: Path,
+    titles: Mapping[str, str],
+    checks: Mapping[str, Sequence[Check]],
+    records: Mapping[str, dict | None],
+) -> str:
     """The page, from what the build has found.
 
     Parameters
     ----------
     root : Path
         Of the project.
-    titles : dict
+    titles : mapping
         Titles of the sections by name.
-    checks : dict
+    checks : mapping
         Lists of `Check` by section.
-    records : dict
+    records : mapping
         Of the runs by section; None where there is no record.
 
     Returns
@@ -51,15 +59,11 @@ def status_page(root, titles, checks, records):
     return "\n".join(parts)
 
 
-def _link(titles, name):
-    return f"{{doc}}`{titles[name]} <sections/{name}>`"
-
-
 def _sections(titles, checks, records):
     rows = [("Section", "Time", "In", "Day", "Checks")]
     for name in titles:
         record = records[name]
-        rows.append((_link(titles, name), *_run(record), _verdicts(checks[name])))
+        rows.append((section_link(name, titles), *_run(record), _verdicts(checks[name])))
     known = [record["seconds"] for record in records.values() if record]
     everything = [c for own in checks.values() for c in own]
     total = duration(sum(known)) if len(known) == len(records) else ""

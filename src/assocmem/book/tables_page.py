@@ -1,7 +1,11 @@
 """The page that lists all stored tables with their provenance."""
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import yaml
 
+from assocmem.book.markdown import section_link, table_of_facts
 from assocmem.progress import duration
 from assocmem.sweeps.stored_table import SECONDS, described
 
@@ -14,16 +18,20 @@ each of them comes from.
 A section reads a table only if the three agree, and a test computes some rows of each again.
 This page is made from the records.
 """
+"""What the page begins with."""
+
+EXPLORERS = ("explorer", "{doc}`Explorers <explore_capacity>`")
+"""The folder of tables that belongs to no section, and the pages that read it."""
 
 
-def tables_page(root, titles):
+def tables_page(root: Path, titles: Mapping[str, str]) -> str:
     """The page, from the records below ``data``.
 
     Parameters
     ----------
     root : Path
         Of the project.
-    titles : dict
+    titles : mapping
         Titles of the sections by name.
 
     Returns
@@ -46,16 +54,20 @@ def tables_page(root, titles):
     return "\n".join(parts) + "\n"
 
 
-def stored(root, titles):
-    """Lists of stored tables (their ``.csv``) by the link to the pages that read them.
+def stored(root: Path, titles: Mapping[str, str]) -> dict[str, list[Path]]:
+    """Stored tables by the pages that read them.
 
     Parameters
     ----------
     root, titles
-        As in `tables_page`.
+        As for `tables_page`.
+
+    Returns
+    -------
+    dict
+        Lists of tables (their ``.csv``) by a link in MyST Markdown.
     """
-    pages = {name: f"{{doc}}`{title} <sections/{name}>`" for name, title in titles.items()}
-    pages["explorer"] = "{doc}`Explorers <explore_capacity>`"
+    pages = dict([*((name, section_link(name, titles)) for name in titles), EXPLORERS])
     found = {link: sorted((root / "data" / name).glob("*.csv")) for name, link in pages.items()}
     return {link: tables for link, tables in found.items() if tables}
 
@@ -78,15 +90,7 @@ def _entry(path):
     }
     if record["confirmed"]:
         facts["Confirmed"] = _confirmed(record)
-    lines = [
-        f"### `{path.stem}`\n",
-        f"{_title(path)}.\n",
-        "```{list-table}",
-        ":widths: 20 80",
-        ":stub-columns: 1\n",
-    ]
-    lines += [line for name, text in facts.items() for line in (f"* - {name}", f"  - {text}")]
-    return "\n".join([*lines, "```", ""])
+    return f"### `{path.stem}`\n\n{_title(path)}.\n\n{table_of_facts(facts)}"
 
 
 def _title(path):
@@ -113,4 +117,6 @@ def _confirmed(record):
     found = record["confirmed"].values()
     rows, most = sum(e["rows"] for e in found), max(e["difference"] for e in found)
     apart = f"differences up to {most:.1e}" if most else "no difference"
-    return f"{rows} rows of older code against the same computed later: {apart}"
+    costs = [evidence["seconds"] for evidence in found if "seconds" in evidence]  # not in older records
+    costliest = f"; the costliest took {duration(max(costs))}" if costs else ""
+    return f"{rows} rows of older code against the same computed later: {apart}{costliest}"

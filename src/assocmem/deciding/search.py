@@ -3,6 +3,8 @@
 Near the transition the minimiser is very large; the line search therefore looks at all combinations of the
 Newton step, the step before and the memory itself, and scores are all it needs. Weights are taken as soon as
 those that the Newton step predicts, which cancel up to rounding, are positive: before the method converges.
+It has a loop of its own beside that of `assocmem.training.descent`, since there is no ridge: a minimum need
+not exist, so that no duality gap can say when to stop.
 
 At k = 1 the loss is cross-entropy. At k > 1 it is the smoothed tail average, of slightly more than k
 competitors, so that weights stay off their upper bound; at k = n - 1, the mean, there is nothing to smooth.

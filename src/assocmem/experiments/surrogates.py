@@ -106,6 +106,8 @@ def meets_cone(A: torch.Tensor) -> bool | None:
 
     Newton's method on the cross-entropy, until a w on the way is a solution or the weights at its minimum,
     all positive, cancel; both in double precision. Where it stalls, a linear program decides.
+    This is the method of `assocmem.deciding.search` in its simplest form, since directions that are no
+    products ``u_j v_i'`` have no factors to compute with, and no certificate to verify.
 
     Parameters
     ----------
@@ -150,6 +152,9 @@ def meets_cone(A: torch.Tensor) -> bool | None:
 
 def trained(A: torch.Tensor, ridge: float) -> torch.Tensor:
     """Minimiser of the summed cross-entropy of scores ``A w`` and ``ridge / 2 |w|^2``, by Newton's method.
+
+    `assocmem.training.fit` cannot take its place: it needs targets and keys, which these directions need not
+    have. All scores are stored, so that a line search looks at many steps for the price of one.
 
     Parameters
     ----------

@@ -6,11 +6,12 @@ the value one and, of all memories that do, takes the one with the smallest sum 
     min |U' W V|_F^2   subject to   u_i' W v_i = 1   for all i .
 
 (Minimum average correlation energy filters do the same for the peaks of one filter.)
-A *clipping* round looks up the competitors above ``1 - gamma`` and asks, at a price, that they too be there:
+A round of *clipping* finds the competitors above ``1 - gamma`` and pulls them down to it by a penalty:
 
     min |U' W V|_F^2 / (n/d)^2 + sum_ji (s_ji - (1 - gamma))^2 / softness   subject to the same.
 
-Repeated, that is Newton's method for the penalty of all competitors above ``1 - gamma``.
+Repeated, that is Newton's method for the penalty of all competitors above ``1 - gamma``. Its line search is
+left out: whoever calls sees after each round how many keys fail.
 
 In whitened coordinates, where ``U U'`` and ``V V'`` are multiples of the identity, the energy is the norm of
 W, and W is a combination of the outer products that conditions are about. Conjugate gradients find the
@@ -24,11 +25,20 @@ import torch
 
 from assocmem.checks import require, require_integer
 from assocmem.machine import memory_shortage
+from assocmem.memories.conjugate_gradients import conjugate_gradients
+from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import score_blocks, take_signal
 from assocmem.pairs.sizes import peak_bytes
 
-RESIDUAL, STEPS = 1e-4, 300
-GATHERED = 2**22  # numbers gathered at once
+RESIDUAL = 1e-4
+"""Residual, relative to the right-hand side, at which a linear system counts as solved. Signals are then
+equal up to about this share, far less than the margins that clipping asks for."""
+
+STEPS = 300
+"""Steps of conjugate gradients at most for one system. Where that is not enough, n is close to d^2."""
+
+GATHERED = 2**22
+"""Numbers of the vectors of conditions that are gathered at a time: 32 MiB in float64."""
 
 
 @dataclass(frozen=True)
@@ -51,19 +61,21 @@ class ClippedMemory:
     """
 
     W: torch.Tensor
-    failures: tuple
+    failures: tuple[int, ...]
     clipped: int
     passes: int
     steps: int
     converged: bool
 
     @property
-    def retrieves(self):
+    def retrieves(self) -> bool:
         """Whether every pair is retrieved."""
         return self.failures[-1] == 0
 
 
-def clipped_memory(pairs, *, rounds=2, gamma=0.1, softness=0.1):
+def clipped_memory(
+    pairs: Pairs, *, rounds: int = 2, gamma: float = 0.1, softness: float = 0.1
+) -> ClippedMemory:
     """Equalise the signals, then clip in rounds until every pair is retrieved.
 
     Parameters
@@ -71,7 +83,7 @@ def clipped_memory(pairs, *, rounds=2, gamma=0.1, softness=0.1):
     pairs : assocmem.pairs.data.Pairs
         More pairs than dimensions and fewer than their square.
     rounds : int
-        At most so many; none leaves the equalised memory.
+        Rounds of clipping at most; none leaves the equalised memory.
     gamma : float
         Margin asked of a clipped comparison, in (0, 1).
     softness : float
@@ -80,8 +92,8 @@ def clipped_memory(pairs, *, rounds=2, gamma=0.1, softness=0.1):
     Returns
     -------
     ClippedMemory
-        It stops early where all is retrieved, and where more comparisons are to be clipped than there are
-        entries of W.
+        Its rounds end early where every pair is retrieved, and where more comparisons are to be clipped than
+        there are entries of W.
 
     Raises
     ------
@@ -101,8 +113,10 @@ def clipped_memory(pairs, *, rounds=2, gamma=0.1, softness=0.1):
     conditions = _Conditions(u, v, keys, keys, u.new_ones(n), u.new_zeros(n))
     coefficients, failures, steps, converged = u.new_zeros(n), [], 0, True
     while True:
-        coefficients, taken, solved = _solve(conditions, coefficients)
-        steps, converged = steps + taken, converged and solved
+        found = conjugate_gradients(
+            conditions, conditions.value, tol=RESIDUAL, most_steps=STEPS, start=coefficients
+        )
+        coefficients, steps, converged = found.x, steps + found.steps, converged and found.converged
         W = left @ conditions.memory(coefficients) @ right.T
         failing, targets, asking = _above(pairs, W, 1 - gamma, most=d * d)
         failures.append(failing)
@@ -113,8 +127,13 @@ def clipped_memory(pairs, *, rounds=2, gamma=0.1, softness=0.1):
     return ClippedMemory(W, tuple(failures), clipped, len(failures), steps, converged)
 
 
-def equalised_memory(pairs):
-    """The memory with all signals one and the least sum of squared scores; parameters as in `clipped_memory`.
+def equalised_memory(pairs: Pairs) -> torch.Tensor:
+    """The memory with all signals one and the least sum of squared scores.
+
+    Parameters
+    ----------
+    pairs : assocmem.pairs.data.Pairs
+        More pairs than dimensions and fewer than their square.
 
     Returns
     -------
@@ -122,6 +141,8 @@ def equalised_memory(pairs):
 
     Raises
     ------
+    ValueError
+        For n outside (d, d^2), and where memory is short.
     ArithmeticError
         If conjugate gradients do not converge, as happens when n is close to d^2.
     """
@@ -145,26 +166,26 @@ class _Conditions:
     value: torch.Tensor
     slack: torch.Tensor
 
-    def memory(self, a):
+    def memory(self, a: torch.Tensor) -> torch.Tensor:
         """W in whitened coordinates."""
         sums = torch.zeros_like(self.u)
         for part in self._parts():
             sums.index_add_(0, self.i[part], self.u[self.j[part]] * a[part, None])
         return sums.T @ self.v
 
-    def __call__(self, a):
+    def __call__(self, a: torch.Tensor) -> torch.Tensor:
         """Left-hand sides."""
         answers, found = self.v @ self.memory(a).T, torch.empty_like(a)
         for part in self._parts():
             found[part] = (self.u[self.j[part]] * answers[self.i[part]]).sum(dim=1)
         return found + self.slack * a
 
-    def _parts(self):
+    def _parts(self) -> list[slice]:
         step = max(1, GATHERED // self.u.shape[1])
         return [slice(k, k + step) for k in range(0, len(self.j), step)]
 
 
-def _whitened(X):
+def _whitened(X: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """A square root R of ``(X X' d/n)^-1`` and the rows of ``R X``."""
     d, n = X.shape
     size, basis = torch.linalg.eigh(X @ X.T * (d / n))
@@ -175,23 +196,7 @@ def _whitened(X):
     return root, (root @ X).T.contiguous()
 
 
-def _solve(conditions, a):
-    """Conjugate gradients from a; also the number of steps and whether the residual got small."""
-    rest = conditions.value - conditions(a)
-    direction, square = rest.clone(), float(rest @ rest)
-    goal = RESIDUAL**2 * float(conditions.value @ conditions.value)
-    for step in range(STEPS):
-        if square <= goal:
-            return a, step, True
-        image = conditions(direction)
-        length = square / float(direction @ image)
-        a, rest = a + length * direction, rest - length * image
-        before, square = square, float(rest @ rest)
-        direction = rest + square / before * direction
-    return a, STEPS, square <= goal
-
-
-def _above(pairs, W, level, most):
+def _above(pairs: Pairs, W: torch.Tensor, level: float, most: int) -> tuple[int, torch.Tensor, torch.Tensor]:
     """How many keys fail, and the comparisons (j, i) above a level, in the order of ``i n + j``.
 
     Of more than ``most`` comparisons not all are listed, since there may be n^2 of them.
@@ -209,8 +214,10 @@ def _above(pairs, W, level, most):
     return failing, torch.cat(targets), torch.cat(keys)
 
 
-def _clipping(conditions, a, j, i, level, softness):
-    """Equal signals and comparisons at a level, with coefficients to start from."""
+def _clipping(
+    conditions: _Conditions, a: torch.Tensor, j: torch.Tensor, i: torch.Tensor, level: float, softness: float
+) -> tuple[_Conditions, torch.Tensor]:
+    """Conditions that signals are equal and these comparisons at a level, and coefficients to start from."""
     n = len(conditions.u)
     known, wanted = conditions.i[n:] * n + conditions.j[n:], i * n + j
     start = a.new_zeros(len(j))

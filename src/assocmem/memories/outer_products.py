@@ -1,7 +1,11 @@
 """The correlation matrix memory: the sum of outer products."""
 
+import torch
 
-def correlation_memory(pairs):
+from assocmem.pairs.data import Pairs
+
+
+def correlation_memory(pairs: Pairs) -> torch.Tensor:
     """The sum of outer products ``W = sum_k u_k v_k'`` (eq. ``cmm``).
 
     Parameters

@@ -41,21 +41,36 @@ class SparseRepair:
     W: torch.Tensor
     d0: int
     d1: int
-    base: tuple
-    repair: tuple
+    base: tuple[torch.Tensor, torch.Tensor]
+    repair: tuple[torch.Tensor, torch.Tensor]
     base_margins: torch.Tensor
     deficient: torch.Tensor
     weights: torch.Tensor
 
 
-def default_reserve(n, d):
-    """The paper's ``d1 = floor(d (log n)^(-1/8))``, which vanishes next to d only very slowly."""
+def default_reserve(n: int, d: int) -> int:
+    """The paper's ``d1 = floor(d (log n)^(-1/8))`` (Section 2.2), which vanishes next to d only very slowly.
+
+    Parameters
+    ----------
+    n, d : int
+        At least 3, and at least 1.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        For a smaller n or d.
+    """
     require_integer("n", n, 3)
     require_integer("d", d, 1)
     return math.floor(d * math.log(n) ** -0.125)
 
 
-def sparse_repair(pairs, *, gamma, reserve=None):
+def sparse_repair(pairs: Pairs, *, gamma: float, reserve: int | None = None) -> SparseRepair:
     """The memory of Proposition ``prop:optimal``.
 
     Scores are streamed: beside the pairs this takes their outer-product factors and one block of columns.
@@ -97,7 +112,9 @@ def sparse_repair(pairs, *, gamma, reserve=None):
     return SparseRepair(W, d - d1, d1, base, repair, margins, deficient, weights)
 
 
-def _block(U, V, weights):
+def _block(
+    U: torch.Tensor, V: torch.Tensor, weights: float | torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Factors of a sum of weighted outer products."""
     return U * weights, V
 
@@ -114,11 +131,13 @@ class InPlaceRepair:
     """
 
     W: torch.Tensor
-    failures: tuple
+    failures: tuple[int, ...]
 
 
-def repair_in_place(pairs, W, *, gamma, rounds=1, against_rivals=False):
-    """The repair without a reserve: the same weights, added to all coordinates, and again if need be.
+def repair_in_place(
+    pairs: Pairs, W: torch.Tensor, *, gamma: float, rounds: int = 1, against_rivals: bool = False
+) -> InPlaceRepair:
+    """The repair without a reserve: the same weights, added to all coordinates, in rounds until none fails.
 
     Parameters
     ----------
@@ -128,13 +147,18 @@ def repair_in_place(pairs, W, *, gamma, rounds=1, against_rivals=False):
     gamma : float
         Margin at or below which a key is repaired, positive; it is lifted to ``2 gamma``.
     rounds : int
-        At most so many; fewer where everything is retrieved.
+        Rounds at most; fewer where every pair is retrieved before.
     against_rivals : bool
         Whether half of each weight is spent on pushing down the key's best competitor, as in a perceptron.
 
     Returns
     -------
     InPlaceRepair
+
+    Raises
+    ------
+    ValueError
+        For a gamma or a number of rounds out of range.
     """
     require(0 < gamma < math.inf, "gamma", gamma, "a finite number > 0")
     require_integer("rounds", rounds, 0)
@@ -152,7 +176,7 @@ def repair_in_place(pairs, W, *, gamma, rounds=1, against_rivals=False):
         W = W + pushed @ pairs.V[:, keys].T
 
 
-def _margins_and_rivals(pairs, W):
+def _margins_and_rivals(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Margin of each key and its best competitor."""
     margins, rival = pairs.V.new_empty(pairs.n), torch.empty(pairs.n, dtype=torch.int64, device=W.device)
     for columns, block in score_blocks(pairs, W):

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import torch
 
 from assocmem.checks import require, require_integer
+from assocmem.memories.conjugate_gradients import conjugate_gradients
 from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import scores
 from assocmem.training.losses import TailAverage
@@ -239,21 +240,12 @@ def solve(point: Evaluation, right: torch.Tensor, kind: str = "full", *, tol: fl
         If the residual is not reached.
     """
     require(kind in KINDS, "kind", kind, f"one of {', '.join(KINDS)}")
-    X, residual = torch.zeros_like(right), right.clone()
-    square = float((residual * residual).sum())
-    goal, direction = tol**2 * square, residual.clone()
-    for _ in range(MOST_STEPS):
-        if square <= goal:
-            return X
-        product = hessian_product(point, direction, kind)
-        step = square / float((direction * product).sum())
-        X.add_(direction, alpha=step)
-        residual.sub_(product, alpha=step)
-        square, before = float((residual * residual).sum()), square
-        direction.mul_(square / before).add_(residual)
-    raise RuntimeError(
-        f"solve: residual {math.sqrt(square / goal) * tol:.0e} after {MOST_STEPS} steps, not {tol:.0e}"
+    found = conjugate_gradients(
+        lambda D: hessian_product(point, D, kind), right, tol=tol, most_steps=MOST_STEPS
     )
+    if not found.converged:
+        raise RuntimeError(f"solve: residual {found.residual:.0e} after {MOST_STEPS} steps, not {tol:.0e}")
+    return found.x
 
 
 def normalized_trace(

@@ -249,7 +249,7 @@ def newton_step(problem: Problem, rest: Evaluation, h: int) -> Step:
 
 
 def rank_one_response(problem: Problem, full: Evaluation, rest: Evaluation, h: int) -> torch.Tensor:
-    """The response ``sigmoid(-m_h) (H^{\\h})^-1 [u_h v_h']`` of Proposition 3, thresholds held still.
+    r"""The response ``sigmoid(-m_h) (H^{\h})^-1 [u_h v_h']`` of Proposition 3, thresholds held still.
 
     Parameters
     ----------

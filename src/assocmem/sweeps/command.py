@@ -1,5 +1,6 @@
 """The command ``python -m assocmem sweep``."""
 
+import argparse
 import contextlib
 import math
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 from assocmem.checks import UsageError
 
 
-def add_parsers(commands):
+def add_parsers(commands: argparse._SubParsersAction) -> None:
     """Add the command and its verbs to the subparsers of the command line."""
     sweep = commands.add_parser("sweep", help="many points, from a sweep file: run, status, export, merge")
     verbs = sweep.add_subparsers(required=True, metavar="VERB")
@@ -38,7 +39,8 @@ def add_parsers(commands):
     confirm = _verb(
         verbs, "confirm", _confirm, "compute a few rows of older code again; if they agree, all count"
     )
-    confirm.add_argument("--rows", type=int, default=3, metavar="N", help="of each version (%(default)s)")
+    confirm.add_argument("--rows", type=int, default=5, metavar="N", help="of each version (%(default)s)")
+    confirm.add_argument("--workers", type=int, default=0, metavar="N", help="processes on this machine")
 
     verbs.add_parser("points", help="list the point functions").set_defaults(command=_points)
 
@@ -73,10 +75,8 @@ def _run(options):
 
     if not options.most >= 0:
         raise UsageError(f"--most {options.most}: must be a number >= 0")
-    for name in ("workers", "threads"):
-        value = getattr(options, name)
-        if value is not None and value < (name == "threads"):
-            raise UsageError(f"--{name} {value}: must be an integer >= {int(name == 'threads')}")
+    _require_at_least(0, options, "workers")
+    _require_at_least(1, options, "threads")
     chosen = [name for name in ("workers", "scheduler", "scheduler_file") if getattr(options, name)]
     if len(chosen) > 1 or (options.threads and chosen != ["workers"]):
         raise UsageError("one of --workers, --scheduler and --scheduler-file; --threads goes with --workers")
@@ -143,11 +143,25 @@ def _merge(options):
 
 
 def _confirm(options):
+    from assocmem.sweeps import workers
     from assocmem.sweeps.compare import confirm
 
-    if options.rows < 1:
-        raise UsageError(f"--rows {options.rows}: must be an integer >= 1")
-    return 0 if all([confirm(sweep, rows=options.rows, say=_say) for sweep in _sweeps(options)]) else 1
+    _require_at_least(1, options, "rows")
+    _require_at_least(0, options, "workers")
+    sweeps = _sweeps(options)
+    with contextlib.ExitStack() as stack:
+        engine = workers.in_process
+        if options.workers:
+            client = stack.enter_context(workers.local_cluster(options.workers))
+            engine = partial(workers.on_cluster, client)
+        return 0 if confirm(sweeps, engine, rows=options.rows, say=_say) else 1
+
+
+def _require_at_least(least, options, name):
+    """Refuse a number of the command line that is too small."""
+    value = getattr(options, name)
+    if value is not None and value < least:
+        raise UsageError(f"--{name} {value}: must be an integer >= {least}")
 
 
 def _points(options):

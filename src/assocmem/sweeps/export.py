@@ -1,21 +1,16 @@
-"""What is known of a sweep, in its store and in the table beside it, and that table."""
+"""What is known of the points of a sweep, from its store and the table beside it; and writing that table."""
 
 import json
-import math
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 
 from assocmem.checks import UsageError
 from assocmem.sweeps.fingerprints import fingerprint_of_sweep, recipe
 from assocmem.sweeps.store import Result, Store
 from assocmem.sweeps.stored_table import ORIGIN, SECONDS, described, entry, write_table
-from assocmem.sweeps.sweep_file import point_key
-
-EFFORT = "passes", "steps", "fits", "gap", "margin"
-"""Columns about the way and not the end, which may differ from one version of the code to the next."""
-
-SMALLEST = 1e-12  # differences of smaller numbers are relative to this
+from assocmem.sweeps.sweep_file import Sweep, point_key
 
 
 @dataclass(frozen=True)
@@ -33,24 +28,24 @@ class Known:
     """
 
     code: str
-    results: dict
-    confirmed: dict
+    results: dict[tuple[str, str], Result]
+    confirmed: dict[str, dict]
 
     @cached_property
-    def rows(self):
+    def rows(self) -> dict[str, Result]:
         """Rows that count, by key: where there are several, that of the code here."""
         counting = [r for r in self.results.values() if r.row is not None and self._counts(r)]
         found = {r.key: r for r in counting}
         return found | {r.key: r for r in counting if self._ours(r)}
 
     @cached_property
-    def failures(self):
+    def failures(self) -> dict[str, Result]:
         """Failures of the code here at points without a row, by key."""
         rows = self.rows
         return {r.key: r for r in self.results.values() if r.failure and self._ours(r) and r.key not in rows}
 
     @cached_property
-    def stale(self):
+    def stale(self) -> list[Result]:
         """Rows of other versions of the code that do not count."""
         return [r for r in self.results.values() if r.row is not None and not self._counts(r)]
 
@@ -61,7 +56,7 @@ class Known:
         return result.code == self.code
 
 
-def known(sweep, *stores):
+def known(sweep: Sweep, *stores: str | PathLike[str]) -> Known:
     """What the stores and the table beside the sweep file hold of its points.
 
     Parameters
@@ -86,14 +81,20 @@ def known(sweep, *stores):
     return Known(code, {(r.key, r.code): r for r in found}, confirmed)
 
 
-def table_results(sweep):
+def table_results(sweep: Sweep) -> tuple[list[Result], dict[str, dict]]:
     """The rows of the table beside a sweep file, with the version of the code that made each.
 
     Returns
     -------
     results : list of Result
+        Empty where there is no table.
     confirmed : dict
-        By version of the code: the other versions whose rows counted there.
+        By version of the code: the other versions whose rows counted there, with the evidence.
+
+    Raises
+    ------
+    UsageError
+        If the table is not what its record describes.
     """
     if not sweep.table.exists():
         return [], {}
@@ -118,7 +119,7 @@ def table_results(sweep):
     return results, {record["code"]: record["confirmed"]}
 
 
-def export(sweep, path=None):
+def export(sweep: Sweep, path: str | PathLike[str] | None = None) -> tuple[Path, int, int]:
     """Write the rows that count as a table, with its record.
 
     Parameters
@@ -130,7 +131,9 @@ def export(sweep, path=None):
     Returns
     -------
     path : Path
+        The ``.csv``.
     rows, missing : int
+        How many rows it has, and how many points have none.
 
     Raises
     ------
@@ -164,7 +167,7 @@ def export(sweep, path=None):
         "origins": [o | {"rows": sum(line[ORIGIN] == i for line in lines)} for i, o in enumerate(origins)],
     }
     try:
-        write_table(path, columns, [{name: line.get(name) for name in columns} for line in lines], record)
+        write_table(path, columns, lines, record)
     except OSError as error:
         raise UsageError(f"{path}: cannot be written ({error.strerror})") from None
     return path, len(results), record["missing"]
@@ -191,23 +194,6 @@ def _require_no_loss(sweep, path, there):
     if before - {point.key for point in sweep.points}:
         more = f"has rows that {sweep.path.name} no longer asks for"
         raise UsageError(f"{path}: {more}: remove it to make it anew without them")
-
-
-def difference(old, new):
-    """Largest relative difference between the numbers of two rows; infinite where columns or words disagree.
-
-    What tells the effort (`EFFORT`) is left out.
-    """
-    names = (old.keys() | new.keys()) - set(EFFORT)
-    return max((_apart(old.get(name), new.get(name)) for name in names), default=0.0)
-
-
-def _apart(a, b):
-    if a == b:
-        return 0.0
-    if not (isinstance(a, int | float) and isinstance(b, int | float) and math.isfinite(a - b)):
-        return math.inf
-    return abs(a - b) / max(abs(a), abs(b), SMALLEST)
 
 
 def _order(value):

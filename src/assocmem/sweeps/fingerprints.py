@@ -3,7 +3,8 @@
 A fingerprint is blind to addresses. Where a piece of code imports from this package, the name of the module
 is replaced by the fingerprint of that module's content, which in turn holds the fingerprints of what that one
 imports. So a module can be renamed or moved and nothing changes, while a change of a single formula, however
-deep below, changes all that rests on it.
+deep below, changes all that rests on it. Where something is imported from the face of the package, as with
+``import assocmem``, the modules count that the face names.
 """
 
 import ast
@@ -34,7 +35,8 @@ def reachable_modules(*texts: str) -> list[Path]:
     Returns
     -------
     list of Path
-        Sorted. The faces of the package and of its rooms are left out: they define nothing themselves.
+        Sorted. The faces of the package and of its rooms are left out: they define nothing themselves, and
+        what the face of the package names is looked up there.
     """
     found, todo = set(), list(texts)
     while todo:
@@ -204,7 +206,7 @@ def _deep(code, bindings, known, above=()):
 def _content(path, known, above):
     """Digits of a file of this package, with the data file of its name beside it."""
     if path is None:
-        return "a face, which defines nothing itself"
+        return "the face of a room, which defines nothing itself"
     if path in above:
         circle = " -> ".join(file.stem for file in (*above, path))
         raise ValueError(f"modules import each other in a circle: {circle}")
@@ -240,24 +242,39 @@ def _is_ours(node):
 def _bindings(tree, scope="module") -> Iterator[tuple[str, str, str, Path | None]]:
     """What is imported from this package: where, under which name, which name there, and the file.
 
-    The file is None for the face of the package or of a room. A module that is imported as such has the name
-    "all".
+    The file is None for the face of a room. A module that is imported as such has the name "all"; the face of
+    the package gives one import for each name that it offers.
     """
     for node in ast.iter_child_nodes(tree):
         inner = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         yield from _bindings(node, f"{scope}.{node.name}" if inner else scope)
         if isinstance(node, ast.Import):
             for alias in node.names:
-                if alias.name.split(".")[0] == "assocmem":
-                    yield scope, alias.asname or "assocmem", "all", _file(alias.name)
+                local = alias.asname or "assocmem"
+                if alias.name == "assocmem":
+                    yield from ((scope, f"{local}.{name}", name, file) for name, file in _face().items())
+                elif alias.name.startswith("assocmem."):
+                    yield scope, local, "all", _file(alias.name)
         elif _is_ours(node):
+            offered = _face() if node.module == "assocmem" else {}
             for alias in node.names:
                 module, local = _file(f"{node.module}.{alias.name}"), alias.asname or alias.name
-                yield (
-                    (scope, local, "all", module)
-                    if module
-                    else (scope, local, alias.name, _file(node.module))
-                )
+                file = module or offered.get(alias.name) or _file(node.module)
+                yield scope, local, "all" if module else alias.name, file
+
+
+def _face() -> dict[str, Path | None]:
+    """What the package offers under its own name, and the files where it comes from."""
+    stub = PACKAGE / "__init__.pyi"
+    return _named(stub, stub.stat().st_mtime_ns) if stub.is_file() else {}
+
+
+@cache
+def _named(stub, _changed):
+    nodes = [
+        node for node in ast.parse(stub.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)
+    ]
+    return {alias.name: _file(f"assocmem.{node.module}") for node in nodes for alias in node.names}
 
 
 def _file(module):

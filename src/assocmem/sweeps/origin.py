@@ -10,9 +10,10 @@ from assocmem.machine import cores, processor
 from assocmem.sweeps.project import project_root
 
 PACKAGES = "numpy", "scipy", "torch", "numba"
+"""Libraries whose versions are recorded: those that compute."""
 
 
-def origin(device="cpu"):
+def origin(device: str = "cpu") -> dict:
     """Version, commit, libraries, machine, device and day of a result that is computed here and now."""
     return {
         "package": __version__,

@@ -2,11 +2,15 @@
 
 import math
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 import yaml
 
 from assocmem.checks import UsageError
+
+LONGEST = 60
+"""Characters of a refused value that a message shows at most, so that it stays one line."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,7 @@ class Interval:
     high: float
     closed: tuple[bool, bool]
 
-    def __contains__(self, x):
+    def __contains__(self, x: float) -> bool:
         above = x > self.low or (self.closed[0] and x == self.low)
         return above and (x < self.high or (self.closed[1] and x == self.high))
 
@@ -30,7 +34,7 @@ class Choice:
     text: str
     words: tuple[str, ...]
 
-    def __contains__(self, x):
+    def __contains__(self, x: object) -> bool:
         return x in self.words
 
 
@@ -40,7 +44,7 @@ class Anything:
 
     text: str = "any"
 
-    def __contains__(self, x):
+    def __contains__(self, x: object) -> bool:
         return True
 
 
@@ -54,24 +58,24 @@ class Parameter:
     allowed: Interval | Choice | Anything
 
     @property
-    def item_type(self):
+    def item_type(self) -> type:
         """Type of the value, or of the items of a list."""
         items = self.default if isinstance(self.default, list) else [self.default]
         types = {type(x) for x in items}
         return float if types == {int, float} else types.pop()
 
     @property
-    def is_list(self):
+    def is_list(self) -> bool:
         """Whether the value is a list."""
         return isinstance(self.default, list)
 
     @property
-    def type_name(self):
+    def type_name(self) -> str:
         """``float``, ``list of int``, ..."""
         return f"list of {self.item_type.__name__}" if self.is_list else self.item_type.__name__
 
     @property
-    def range_text(self):
+    def range_text(self) -> str:
         """Type and range in words, for messages and tables."""
         nouns = {int: "an integer", float: "a number", bool: "true or false", str: "a word"}
         noun = nouns[self.item_type]
@@ -81,7 +85,7 @@ class Parameter:
             noun += f" in {self.allowed.text}"
         return f"a list, each item {noun}" if self.is_list else noun
 
-    def convert(self, value):
+    def convert(self, value: object) -> int | float | str | bool | list:
         """Turn a command-line string or a YAML value into this parameter's type.
 
         Raises
@@ -120,10 +124,10 @@ def _parse_scalar(text, kind):
 def _short(value):
     text = value if isinstance(value, str) else repr(value)
     text = " ".join(text.split())
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
-def parse_range(text):
+def parse_range(text: str) -> Interval | Choice | Anything:
     """Read ``[0, 1)``, ``(0, inf)``, ``{cpu, cuda}`` or ``any``.
 
     Raises
@@ -141,7 +145,7 @@ def parse_range(text):
     raise ValueError(f"{text!r} is no range: [low, high], (low, high), {{a, b}} or any")
 
 
-def read_settings(path):
+def read_settings(path: str | PathLike[str]) -> dict:
     """Read a YAML mapping.
 
     Raises

@@ -2,17 +2,28 @@
 
 from collections import Counter
 
+from assocmem.sweeps.sweep_file import Point, Sweep
+
 BLOCKS = " ░▒▓█"
-WIDEST, TALLEST = 60, 30
+"""Characters for nothing, the three thirds between, and all."""
+
+WIDEST = 60
+"""Characters across, at most: with the labels a line fits a terminal of eighty."""
+
+TALLEST = 30
+"""Lines, at most, so that a picture fits a screen."""
+
 SEED = "seed"
+"""The parameter that is shown only where no other varies."""
 
 
-def grid(sweep, done, failed):
+def grid(sweep: Sweep, done: set[str], failed: set[str]) -> list[str]:
     """One character for each pair of values of the two parameters that take most values, seeds left out.
 
     Parameters
     ----------
     sweep : Sweep
+        Whose points are shown.
     done, failed : set of str
         Keys of points.
 
@@ -40,7 +51,7 @@ def grid(sweep, done, failed):
     return lines
 
 
-def _axes(sweep):
+def _axes(sweep: Sweep) -> tuple[str, str]:
     """Names of the two parameters; empty where there is no second."""
     values = {}
     for point in sweep.points:
@@ -55,8 +66,8 @@ def _axes(sweep):
 def _bins(sweep, name, most):
     """Labels of at most so many bins of the sorted values of a parameter, and the bin of each value."""
     values = {_text(point, name): point.parameters.get(name) for point in sweep.points}
-    number = lambda x: isinstance(x, int | float)  # noqa: E731
-    order = sorted(values, key=lambda t: (0, values[t], t) if number(values[t]) else (1, 0, t))
+    numbers = {text for text, value in values.items() if isinstance(value, int | float)}
+    order = sorted(values, key=lambda text: (0, values[text], text) if text in numbers else (1, 0, text))
     count = min(most, len(order))
     place = {text: i * count // len(order) for i, text in enumerate(order)}
     labels = {}
@@ -65,7 +76,7 @@ def _bins(sweep, name, most):
     return list(labels.values()), place
 
 
-def _text(point, name):
+def _text(point: Point, name: str) -> str:
     value = point.parameters.get(name, "")
     return f"{value:g}" if isinstance(value, float) else str(value)
 
@@ -75,5 +86,6 @@ def _cell(at, asked, have, broken):
         return "!"
     if not asked[at]:
         return "·"
-    done = have[at], asked[at]
-    return BLOCKS[0 if not done[0] else 4 if done[0] == done[1] else 1 + min(2, 3 * done[0] // done[1])]
+    if not have[at]:
+        return BLOCKS[0]
+    return BLOCKS[-1] if have[at] == asked[at] else BLOCKS[1 + 3 * have[at] // asked[at]]

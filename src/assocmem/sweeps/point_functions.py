@@ -32,6 +32,7 @@ class PointFunction:
     name : str
         As in a sweep file.
     call : callable
+        The function itself.
     parameters : dict of str to Parameter
         In the order of the columns.
     required : frozenset of str
@@ -44,18 +45,18 @@ class PointFunction:
 
     name: str
     call: Callable
-    parameters: dict
-    required: frozenset
-    context: frozenset
+    parameters: dict[str, Parameter]
+    required: frozenset[str]
+    context: frozenset[str]
     text: str
 
     @property
-    def code(self):
+    def code(self) -> str:
         """Fingerprint of the function and of all of this package that it imports."""
         return fingerprint(self.text)
 
-    def convert(self, settings):
-        """Values of all parameters from numbers, words or strings.
+    def convert(self, settings: dict) -> dict:
+        """Values of all parameters from numbers, words or strings, by name.
 
         Raises
         ------
@@ -74,13 +75,17 @@ class PointFunction:
         }
 
 
-def point_function(name):
+def point_function(name: str) -> PointFunction:
     """The point function of a name.
 
     Parameters
     ----------
     name : str
         A registered one, ``section:NAME``, or ``MODULE:FUNCTION`` for one of the user's own.
+
+    Returns
+    -------
+    PointFunction
 
     Raises
     ------

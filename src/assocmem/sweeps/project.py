@@ -6,7 +6,7 @@ from pathlib import Path
 from assocmem.checks import UsageError
 
 
-def project_root():
+def project_root() -> Path:
     """Folder of the book's sources.
 
     It is ASSOCMEM_ROOT where that is set, else the checkout this package lies in, else the nearest folder

@@ -1,29 +1,52 @@
-"""Many points: run them, see how far they are, merge other machines' results, trust older code or not."""
+"""Compute the points of a sweep that have no result yet, and say how far it is."""
 
 import math
 import shutil
 import time
+from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 
 from assocmem.progress import duration, status_line
-from assocmem.sweeps.export import known
+from assocmem.sweeps.export import Known, known
 from assocmem.sweeps.picture import grid
-from assocmem.sweeps.store import Store, StoreError
-from assocmem.sweeps.workers import WAIT, EngineLost, Task, in_process
+from assocmem.sweeps.store import Result, Store, StoreError
+from assocmem.sweeps.sweep_file import Sweep
+from assocmem.sweeps.workers import WAIT, Engine, EngineLost, Task, in_process
 
 HINT = "`sweep confirm` says whether those hold as well"
-MOST_HELD, MOST_TOLD = 64, 20  # points claimed at once; failures listed at the end
-ASK_SECONDS = 2.0  # between two looks at points in other hands
+"""Said where points have rows of older code only."""
+
+MOST_CLAIMED = 64
+"""Points claimed in one transaction, at most, so that other processes find some left. Chosen by trial."""
+
+CLAIM_SECONDS = 1.0
+"""Work that is claimed at once: a claim is a transaction, which costs as much as a short point."""
+
+MOST_LISTED = 20
+"""Failures listed at the end, at most, which is what fits on a screen."""
+
+ASK_SECONDS = 2.0
+"""Time between two looks at points that other processes have claimed: a look is a transaction as well."""
 
 
-def run(sweep, engine=in_process, *, store=None, most=math.inf, retry=False, shared_disk=True, say=print):
+def run(
+    sweep: Sweep,
+    engine: Engine = in_process,
+    *,
+    store: str | PathLike[str] | None = None,
+    most: float = math.inf,
+    retry: bool = False,
+    shared_disk: bool = True,
+    say: Callable[[str], object] = print,
+) -> int:
     """Compute the points of a sweep that have no result yet.
 
     Parameters
     ----------
     sweep : Sweep
     engine : callable
-        Takes a supply of tasks and yields results, as `engines.in_process`.
+        Takes a supply of tasks and yields results, as `workers.in_process`.
     store : path, optional
         Where results go, beside the sweep file by default. What the store and the table there have is not
         computed again in any case.
@@ -60,11 +83,11 @@ def run(sweep, engine=in_process, *, store=None, most=math.inf, retry=False, sha
         lost = _drain(engine, supply, there)
     after = known(sweep, sweep.store, path)
     took = duration(time.monotonic() - started)
-    say(f"{sweep.path.stem}: {supply.count} points in {took}; {_words(sweep, after)}")
-    for result in list(after.failures.values())[:MOST_TOLD]:
-        say(_failed(result))
-    if len(after.failures) > MOST_TOLD:
-        say(f"and {len(after.failures) - MOST_TOLD} more failed")
+    say(f"{sweep.path.stem}: {supply.count} points in {took}; {_state_in_words(sweep, after)}")
+    for result in list(after.failures.values())[:MOST_LISTED]:
+        say(failure_line(result))
+    if len(after.failures) > MOST_LISTED:
+        say(f"and {len(after.failures) - MOST_LISTED} more failed")
     if after.failures:
         say("`sweep status --failures` shows the tracebacks, `sweep run --retry` tries again")
     if lost:
@@ -74,7 +97,7 @@ def run(sweep, engine=in_process, *, store=None, most=math.inf, retry=False, sha
 
 
 def _drain(engine, supply, store):
-    """Store results as they come; what to say if the engine was lost."""
+    """Store results as they come. Returns what to say if the engine was lost, else an empty string."""
     with status_line() as show:
         show(supply.progress())
         try:
@@ -93,22 +116,23 @@ def _drain(engine, supply, store):
 class _Supply:
     """Hands out the points that are left, each claimed in the store, and counts what comes back.
 
-    Points in other hands are asked for again and again, until they are done or their owner has gone.
+    Points that another process has claimed are asked for again and again, until they are done or that process
+    has ended.
     """
 
     def __init__(self, sweep, store, code, done, deadline, retry, shared_disk):
         self.sweep, self.store, self.code, self.deadline, self.retry = sweep, store, code, deadline, retry
         self.left = [point for point in sweep.points if point.key not in done]
         self.left.reverse()
-        self.held, self.others, self.asked = [], [], -math.inf
-        self.keeps = shared_disk and "checkpoint" in sweep.function.context
+        self.claimed, self.others, self.asked = [], [], -math.inf
+        self.keeps_state = shared_disk and "checkpoint" in sweep.function.context
         self.count, self.failed, self.total, self.started = 0, 0, len(self.left), time.monotonic()
 
     def __call__(self):
         """The next task, or `WAIT`, or None."""
-        while time.monotonic() < self.deadline and (self.held or self.left or self.others):
-            if self.held:
-                point = self.held.pop()
+        while time.monotonic() < self.deadline and (self.claimed or self.left or self.others):
+            if self.claimed:
+                point = self.claimed.pop()
                 if time.monotonic() + 60 * point.minutes < self.deadline:
                     return self._task(point)
             elif self.left or time.monotonic() > self.asked + ASK_SECONDS:
@@ -118,20 +142,20 @@ class _Supply:
         return None
 
     def _take(self):
-        """Claim the next points, for about a second of work: a claim costs as much as a short point."""
-        if not self.left:  # those in other hands, which may be free by now
+        """Claim the next points, as many as take about `CLAIM_SECONDS`."""
+        if not self.left:  # those of other processes, which may be free by now
             self.left, self.others, self.asked = self.others, [], time.monotonic()
-        size = int(1 / self._each()) if self.count else 1
-        chunk = [self.left.pop() for _ in range(min(len(self.left), MOST_HELD, max(1, size)))]
+        size = int(CLAIM_SECONDS / self._each()) if self.count else 1
+        chunk = [self.left.pop() for _ in range(min(len(self.left), MOST_CLAIMED, max(1, size)))]
         mine, theirs = self.store.claim([point.key for point in chunk], self.code, again=self.retry)
-        self.held = [point for point in reversed(chunk) if point.key in mine]
+        self.claimed = [point for point in reversed(chunk) if point.key in mine]
         self.others += [point for point in chunk if point.key in theirs]
 
     def _task(self, point):
         file = None
-        if self.keeps:
-            file = _state(self.store.path, point.key, self.code)
-            earlier = _state(self.sweep.store, point.key, self.code)
+        if self.keeps_state:
+            file = state_file(self.store.path, point.key, self.code)
+            earlier = state_file(self.sweep.store, point.key, self.code)
             if earlier.exists() and not file.exists():
                 shutil.copyfile(earlier, file)
         return Task(self.sweep.function.name, self.code, point.key, point.parameters, file and str(file))
@@ -140,8 +164,8 @@ class _Supply:
         """Count a result; the state of its computation is no longer needed."""
         self.count += 1
         self.failed += result.row is None
-        if self.keeps:
-            _state(self.store.path, result.key, result.code).unlink(missing_ok=True)
+        if self.keeps_state:
+            state_file(self.store.path, result.key, result.code).unlink(missing_ok=True)
 
     def _each(self):
         """Seconds that a point has taken so far."""
@@ -154,15 +178,26 @@ class _Supply:
             each = self._each()
             text += f", {60 / each:.3g} a minute, about {duration((self.total - self.count) * each)} left"
         text += f", {self.failed} failed" if self.failed else ""
-        return text + (f", {len(self.others)} in other hands" if self.others else "")
+        return text + (f", {len(self.others)} claimed by other processes" if self.others else "")
 
 
-def _state(store, key, code):
-    """The file in which a long point keeps its state, beside the store."""
+def state_file(store: str | PathLike[str], key: str, code: str) -> Path:
+    """The file in which a long point keeps its state, beside the store.
+
+    Parameters
+    ----------
+    store : path
+    key, code : str
+        Of the point, and of the version of the code.
+
+    Returns
+    -------
+    Path
+    """
     return Path(f"{store}.state-{key}-{code}")
 
 
-def status(sweep, *, failures=False):
+def status(sweep: Sweep, *, failures: bool = False) -> tuple[list[str], bool]:
     """Lines that say how far a sweep is, with a picture.
 
     Parameters
@@ -181,7 +216,7 @@ def status(sweep, *, failures=False):
     spent = sum(result.seconds or 0 for result in rows.values())
     lines = [f"{sweep.title} ({sweep.function.name}, {len(sweep.points)} points)"]
     lines += [
-        f"{_words(sweep, there)}; {duration(spent)} of computation",
+        f"{_state_in_words(sweep, there)}; {duration(spent)} of computation",
         *grid(sweep, set(rows), set(broken)),
     ]
     for result in broken.values() if failures else []:
@@ -190,26 +225,37 @@ def status(sweep, *, failures=False):
     return lines, len(rows) == len(sweep.points)
 
 
-def into(sweep, folder):
-    """The store of a sweep in another folder: with its own folder's name, since others may have its name."""
+def into(sweep: Sweep, folder: str | PathLike[str]) -> Path:
+    """The store of a sweep in another folder, below its own folder's name, since others may have its name.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    folder : path
+
+    Returns
+    -------
+    Path
+    """
     return Path(folder, sweep.path.parent.name, sweep.store.name)
 
 
-def _words(sweep, there):
+def _state_in_words(sweep: Sweep, there: Known) -> str:
+    """How many points are done, failed, missing and being computed."""
     rows, failures = there.rows, there.failures
     missing = {point.key for point in sweep.points} - rows.keys() - failures.keys()
     stale = {result.key for result in there.stale} & missing
     parts = [f"{len(rows)} done"]
     parts += [f"{len(failures)} failed"] if failures else []
     parts += [f"{len(missing)} missing"] if missing else []
-    parts += [f"{len(stale)} of them there by other code"] if stale else []
+    parts += [f"{len(stale)} of them computed by other code"] if stale else []
     if sweep.store.exists():
         with Store(sweep.store, sweep.function.name) as store:
-            parts += [f"{count} in hand"] if (count := store.in_hand()) else []
+            parts += [f"{count} being computed"] if (count := store.being_computed()) else []
     return ", ".join(parts)
 
 
-def _failed(result):
+def failure_line(result: Result) -> str:
     """What failed, and why, in one line."""
     return f"failed: {_short(result.parameters)}: {result.failure.splitlines()[0]}"
 

@@ -7,22 +7,35 @@ it drops when the owner ends, however it ends.
 """
 
 import contextlib
-import fcntl
 import glob
 import json
 import os
 import secrets
 import sqlite3
 import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from assocmem.checks import UsageError
 
-MARK, FORMAT = 0x61736D6D, 1  # the application's id, and the version of the tables, in the file's header
+MARK = 0x61736D6D
+"""The application's id in the header of the file: the letters ``asmm``."""
+
+FORMAT = 1
+"""The version of the tables, in the header of the file."""
+
 HEADER = 100
+"""Bytes of the header of an SQLite file (its file format, section 1.3)."""
+
 BUSY_SECONDS = 60
+"""How long a transaction waits for those of other processes, each of which takes milliseconds, or on a slow
+disk seconds. Chosen by trial."""
+
 TABLES = """
 create table results (
   key text, code text, parameters text not null, row text, failure text, seconds real, origin integer,
@@ -48,6 +61,7 @@ class Result:
     key, code : str
         Of the point, and of the version of the code that computed it.
     parameters : dict
+        By name, as the point function takes them.
     row : dict or None
         The columns that the point function returned.
     failure : str or None
@@ -87,7 +101,7 @@ class Store:
         From any method, if the file cannot be written.
     """
 
-    def __init__(self, path, point, *, create=True):
+    def __init__(self, path: str | PathLike[str], point: str, *, create: bool = True):
         self.path = Path(path).absolute()
         if create and not self.path.exists():
             _make(self.path, point)
@@ -111,9 +125,8 @@ class Store:
         if named != point:
             raise UsageError(f"{self.path}: a store of the point function {named}, not {point}")
         self.connection.execute("pragma synchronous = full")
-        self.connection.execute(
-            "pragma journal_mode = truncate"
-        )  # twice as fast as making a new one each time
+        # Twice as fast as a new journal for each transaction.
+        self.connection.execute("pragma journal_mode = truncate")
 
     def __enter__(self):
         return self
@@ -127,7 +140,7 @@ class Store:
 
     # --- reading ----------------------------------------------------------------------------------
 
-    def results(self):
+    def results(self) -> Iterator[Result]:
         """All results, failures and other versions of the code included."""
         origins = {i: json.loads(text) for i, text in self._ask("select id, record from origins")}
         fields = "key, code, parameters, row, failure, seconds, origin"
@@ -137,14 +150,15 @@ class Store:
             values = None if row is None else json.loads(row)
             yield Result(key, code, json.loads(parameters), values, failure, seconds, origins[origin])
 
-    def confirmed(self, code):
+    def confirmed(self, code: str) -> dict[str, dict]:
         """Versions of the code that were seen to give the same rows as this one, with the evidence."""
         found = self._ask("select old, evidence from confirmed where new = ?", code)
         return {old: json.loads(evidence) for old, evidence in found}
 
-    def in_hand(self):
-        """Number of points that running processes are at work on."""
-        return sum(_alive(self._lock_path(owner)) for (owner,) in self._ask("select owner from claims"))
+    def being_computed(self) -> int:
+        """Number of points that running processes have claimed."""
+        claims = self._ask("select owner, count(*) from claims group by owner")
+        return sum(count for owner, count in claims if _alive(self._lock_path(owner)))
 
     def _ask(self, statement, *values):
         try:
@@ -154,20 +168,22 @@ class Store:
 
     # --- writing ----------------------------------------------------------------------------------
 
-    def claim(self, keys, code, *, again=False):
-        """Take points, unless they have a result or are in the hands of a running process.
+    def claim(self, keys: Iterable[str], code: str, *, again: bool = False) -> tuple[set[str], set[str]]:
+        """Take points, unless they have a result or another running process has claimed them.
 
         Parameters
         ----------
-        keys : list of str
+        keys : iterable of str
+            Of the points.
         code : str
+            The version of the code that is going to compute them.
         again : bool
-            A failure is no obstacle.
+            Take points as well whose result is a failure.
 
         Returns
         -------
         mine, theirs : set of str
-            Those that are ours now, and those that other processes have in hand; the rest have results.
+            Those that are ours now, and those that other processes have claimed; the rest have results.
         """
         self._own()
         mine, theirs, alive = set(), set(), {self.owner: False}
@@ -186,14 +202,14 @@ class Store:
                 mine.add(key)
         return mine, theirs
 
-    def finish(self, result):
+    def finish(self, result: Result) -> None:
         """Store a result and give up the claim on it."""
         with self._write() as write:
             _insert(write, result)
             write("delete from claims where key = ? and code = ?", (result.key, result.code))
 
-    def absorb(self, results):
-        """Add results from elsewhere.
+    def absorb(self, results: Iterable[Result]) -> tuple[int, list[tuple[Result, Result]]]:
+        """Add results from elsewhere, all in one transaction.
 
         Returns
         -------
@@ -214,12 +230,20 @@ class Store:
                     known.append((ours, result))
         return added, known
 
-    def confirm(self, old, new, evidence):
-        """Record that rows of one version of the code hold for another as well."""
+    def confirm(self, old: str, new: str, evidence: dict) -> None:
+        """Record that rows of one version of the code hold for another as well.
+
+        Parameters
+        ----------
+        old, new : str
+            The version that made the rows, and the one for which they hold.
+        evidence : dict
+            What was compared, as numbers and words.
+        """
         with self._write() as write:
             write("insert or replace into confirmed values (?, ?, ?)", (old, new, json.dumps(evidence)))
 
-    def release(self):
+    def release(self) -> None:
         """Give up all claims of this process."""
         if self.owner is None:
             return
@@ -227,9 +251,8 @@ class Store:
             with self._write() as write:
                 write("delete from claims where owner = ?", (self.owner,))
         finally:
+            self._lock.release()
             self._lock_path(self.owner).unlink(missing_ok=True)
-            _HELD.discard(self._lock)
-            self._lock.close()
             self.owner = self._lock = None
 
     @contextlib.contextmanager
@@ -249,29 +272,22 @@ class Store:
             raise
 
     def _own(self):
-        """Become an owner: hold a lock that ends with the process. Locks of dead owners are tidied away."""
+        """Become an owner: hold a lock that ends with the process."""
         if self.owner is not None:
             return
         owner = f"{os.getpid()}-{secrets.token_hex(4)}"
         with self._write():  # so that nobody tidies away a lock between its making and its taking
             for path in self.path.parent.glob(f"{glob.escape(self.path.name)}.owner-*"):
-                if not _alive(path):
-                    path.unlink(missing_ok=True)
+                _alive(path)  # which tidies away the locks of the dead
             try:
-                self._lock = open(self._lock_path(owner), "x")  # noqa: SIM115 - held until release
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._lock = _lock(self._lock_path(owner))
+                self._lock.acquire()
             except OSError as error:
                 raise StoreError(f"{self.path}: cannot be locked ({error.strerror})") from None
         self.owner = owner
-        _HELD.add(self._lock)
 
     def _lock_path(self, owner):
         return self.path.with_name(f"{self.path.name}.owner-{owner}")
-
-
-_HELD = set()
-"""Locks of this process. Its children give them up, so that they end with it and not with them."""
-os.register_at_fork(after_in_child=lambda: [lock.close() for lock in _HELD])
 
 
 def _insert(write, result):
@@ -284,15 +300,28 @@ def _insert(write, result):
     write("insert or replace into results values (?, ?, ?, ?, ?, ?, ?, ?)", (*values, origin, finished))
 
 
+def _lock(path):
+    """A lock that the operating system drops when its process ends, and that a forked child does not share.
+
+    It is refused, rather than imitated by the mere presence of a file, where the file system has no locks.
+    """
+    return FileLock(path, timeout=0, thread_local=False, fallback_to_soft=False)
+
+
 def _alive(path):
-    """Whether somebody holds the lock."""
-    try:
-        with open(path, "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
+    """Whether the owner of a lock is running; the lock of one that is not is tidied away.
+
+    For a moment this holds the lock of a dead owner, so that another who looks at that moment takes it for a
+    live one, and will find out when it looks again.
+    """
+    if not path.exists():
         return False
+    try:
+        with _lock(path):
+            pass
+        path.unlink(missing_ok=True)  # Windows does not let go of a file that is in use
+    except (Timeout, PermissionError):  # also a lock of another user, of which nothing can be known
+        return True
     return False
 
 
@@ -327,7 +356,10 @@ def _inspect(path):
         size = path.stat().st_size
     except OSError as error:
         raise UsageError(f"{path}: cannot be read ({error.strerror})") from None
-    number = lambda at, length: int.from_bytes(header[at : at + length], "big")  # noqa: E731
+
+    def number(at, length):
+        return int.from_bytes(header[at : at + length], "big")
+
     if len(header) < HEADER or header[:16] != b"SQLite format 3\0" or number(68, 4) != MARK:
         raise UsageError(f"{path}: not a store of sweep results; left as it is")
     if number(60, 4) != FORMAT:

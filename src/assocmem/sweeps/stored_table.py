@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assocmem.checks import require
@@ -20,8 +21,11 @@ from assocmem.sweeps.project import project_root
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-SECONDS, ORIGIN = "seconds", "origin"
-"""The last columns of every table: time a row took, and its place in the record's list of origins."""
+SECONDS = "seconds"
+"""The last column but one of every table: the time that a row took."""
+
+ORIGIN = "origin"
+"""The last column of every table: the place of a row's origin in the list of the record."""
 
 
 def read_table(section: str, name: str, *more: str) -> "DataFrame":
@@ -55,7 +59,7 @@ def read_table(section: str, name: str, *more: str) -> "DataFrame":
     return pd.concat(parts, ignore_index=True).drop(columns=ORIGIN)
 
 
-def described(path, *, current=True):
+def described(path: Path, *, current: bool = True) -> tuple[list[str], list[list[str]], dict]:
     """A table as it stands there, with its record.
 
     Parameters
@@ -63,13 +67,17 @@ def described(path, *, current=True):
     path : Path
         The ``.csv``.
     current : bool
-        Refuse stale rows.
+        Refuse stale rows, of another sweep or another point function. Whether what the function rests on has
+        changed is for a test to say, so that one can read a table while one works on the code below it.
 
     Returns
     -------
     head : list of str
+        Names of the columns.
     rows : list of list of str
+        Entries as they stand there.
     record : dict
+        As `write_table` has written it.
 
     Raises
     ------
@@ -99,7 +107,7 @@ def described(path, *, current=True):
     return head, rows, known
 
 
-def write_table(path, columns, rows, record):
+def write_table(path: Path, columns: list[str], rows: list[dict], record: dict) -> None:
     """Write a table and its record, each in one step.
 
     Parameters
@@ -107,13 +115,14 @@ def write_table(path, columns, rows, record):
     path : Path
         The ``.csv``.
     columns : list of str
+        In their order.
     rows : list of dict
-        Entries by column; None, or a missing one, is left empty.
+        Entries by column; None, or a missing one, is left empty, and what is in no column is left out.
     record : dict
         What the record says besides the columns, the number of rows and the digest of the table.
     """
     text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n", restval="")
+    writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
     writer.writerows(rows)
     shape = {"columns": columns, "rows": len(rows), "sha256": _digest(text.getvalue())}
@@ -122,7 +131,7 @@ def write_table(path, columns, rows, record):
     write_whole(path.with_suffix(".json"), json.dumps(record | shape, indent=1) + "\n")
 
 
-def entry(text):
+def entry(text: str) -> int | float | str | None:
     """What stands in a table: an integer, a number, None where it is empty or nan, or a word."""
     for kind in (int, float):
         try:

@@ -1,8 +1,8 @@
 """A sweep file: which point function, at which points.
 
-A YAML mapping with the keys ``point`` (a name of `assocmem.points`), ``title``, ``fixed`` (parameters that
-all points share) and ``points``: a block, or a list of blocks whose points come one after another. A block
-gives each parameter a value, or several:
+A YAML mapping with the keys ``point`` (a name of `assocmem.experiments.points`), ``title``, ``fixed``
+(parameters that all points share) and ``points``: a block, or a list of blocks whose points come one after
+another. A block gives each parameter a value, or several:
 
     d: 40                                        one value
     d: [30, 40, 60]                              a list
@@ -21,6 +21,7 @@ import itertools
 import json
 import math
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 from assocmem.checks import UsageError, nearest
@@ -28,8 +29,19 @@ from assocmem.sweeps.parameters import read_settings
 from assocmem.sweeps.point_functions import PointFunction, point_function
 
 KEYS = "point", "title", "fixed", "points"
+"""What may stand in a sweep file."""
+
 MOST = 1_000_000
+"""Points of a block, and values of a range, at most: more is a mistake rather than a wish."""
+
 FORMS = "a value, a list, {from, to, step}, {from, to, count, scale} or {count, first}"
+"""What a parameter may be given, for messages."""
+
+KEY_DIGITS = 32
+"""Hexadecimal digits of a point's key: 128 bits, so that no two of all points ever meet."""
+
+VALUE_DIGITS = 12
+"""Digits of a value in a range: fewer than a float has, so that 0.1 + 2 * 0.1 is 0.3."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +70,9 @@ class Sweep:
     Attributes
     ----------
     path : Path
+        Of the file.
     title : str
+        In a few words, what it is about.
     function : PointFunction, or what a plugin has made
     fixed : dict
         Parameters that all points share.
@@ -70,25 +84,26 @@ class Sweep:
     title: str
     function: PointFunction
     fixed: dict
-    points: list
+    points: list[Point]
 
     @property
-    def store(self):
+    def store(self) -> Path:
         """Where results go: beside the file."""
         return self.path.with_suffix(".sqlite")
 
     @property
-    def table(self):
+    def table(self) -> Path:
         """Where they are exported: beside the file."""
         return self.path.with_suffix(".csv")
 
 
-def read_sweep(path):
+def read_sweep(path: str | PathLike[str]) -> Sweep:
     """Read a sweep file and work out its points.
 
     Parameters
     ----------
     path : path
+        Of the file.
 
     Returns
     -------
@@ -135,10 +150,22 @@ def read_sweep(path):
     return Sweep(path, str(content.get("title", path.stem)), function, common, list(points.values()))
 
 
-def point_key(name, parameters):
-    """Digits that tell a point from all others: of the point function's name and all parameters."""
+def point_key(name: str, parameters: dict) -> str:
+    """Digits that tell a point from all others.
+
+    Parameters
+    ----------
+    name : str
+        Of the point function.
+    parameters : dict
+        A value for each of its parameters.
+
+    Returns
+    -------
+    str
+    """
     text = json.dumps([name, parameters], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
 
 
 def _require_words(path, mapping):
@@ -182,7 +209,7 @@ def _values(name, spec, function):
     if isinstance(spec, list) and not (parameter and parameter.is_list and not _nested(spec)):
         values = spec
     elif isinstance(spec, dict):
-        values = _spread(name, spec)
+        values = _range(name, spec)
     else:
         values = [spec]
     if not values:
@@ -194,7 +221,7 @@ def _nested(spec):
     return bool(spec) and all(isinstance(item, list) for item in spec)
 
 
-def _spread(name, spec):
+def _range(name, spec):
     """The values of ``{from, to, ...}`` or ``{count, ...}``."""
     shape = frozenset(map(str, spec))
     numbers = {key: _parsed(value) for key, value in spec.items() if key != "scale"}
@@ -228,7 +255,7 @@ def _spaced(name, spec, low, high, count):
     else:
         values = [_typed((1 - t) * low + t * high) for t in shares]
     if len(set(values)) < count:
-        raise UsageError(f"{name} = {spec!r}: some of the values are the same to twelve digits")
+        raise UsageError(f"{name} = {spec!r}: some of the values are the same to {VALUE_DIGITS} digits")
     return values
 
 
@@ -247,6 +274,6 @@ def _parsed(x):
 
 
 def _typed(x):
-    """A number as one would type it: to twelve digits, and an integer where it is one."""
-    x = float(f"{x:.12g}")
+    """A number as one would type it: to `VALUE_DIGITS` digits, and an integer where it is one."""
+    x = float(f"{x:.{VALUE_DIGITS}g}")
     return int(x) if x == int(x) else x

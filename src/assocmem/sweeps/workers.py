@@ -12,8 +12,10 @@ import os
 import secrets
 import time
 import traceback
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from assocmem.checks import UsageError
 from assocmem.machine import THREAD_SETTINGS, cores, environment
@@ -22,13 +24,32 @@ from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.store import Result
 from assocmem.sweeps.stored_table import ORIGIN, SECONDS, entry
 
-SILENT = {"DASK_LOGGING__DISTRIBUTED": "critical"}  # a worker that starts while others end complains
-DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"
+if TYPE_CHECKING:
+    import distributed
+
+NO_LOG = {"DASK_LOGGING__DISTRIBUTED": "critical"}
+"""Environment of local workers: one that starts while others end would complain on the terminal."""
+
+IGNORE_INTERRUPTS = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"
 """Run by local workers: an interrupt from the terminal is for the process that started them."""
+
 CONNECT_SECONDS = 10
+"""How long to wait for a scheduler to answer. Chosen by trial on a busy machine."""
+
+CLOSE_SECONDS = 5
+"""How long to wait for a cluster to say goodbye, when all results are stored already. Chosen by trial."""
+
+LOOK_SECONDS = 1.0
+"""Time between two looks at the cluster, or at a supply that has nothing just now. Chosen by trial."""
+
+DEATHS = 1
+"""Deaths of a worker that its points survive; at the next one Dask gives them up. Since another point of the
+same worker may have been the cause, `on_cluster` then tries each once more, alone."""
+
 WAIT = "wait"
+"""What a supply returns where it has no task just now."""
+
 LOST = "lost the connection to the Dask scheduler"
-LOOK_SECONDS = 1.0  # between two looks at the cluster while nothing comes back
 
 
 class EngineLost(RuntimeError):
@@ -48,7 +69,9 @@ class Task:
     name, code : str
         The point function and the version of it that is wanted.
     key : str
+        Of the point.
     parameters : dict
+        By name, as the point function takes them.
     checkpoint : str or None
         File in which a long point may keep its state, where the worker has the same disk.
     """
@@ -60,7 +83,14 @@ class Task:
     checkpoint: str | None = None
 
 
-def compute(task):
+Supply = Callable[[], Task | str | None]
+"""Hands out tasks: the next one, `WAIT` where there is none just now, or None where there is none left."""
+
+Engine = Callable[[Supply], Iterator[Result | None]]
+"""Computes the tasks of a supply: it yields what came of each, and None while nothing comes."""
+
+
+def compute(task: Task) -> Result:
     """Compute one point; a failure is a result as well.
 
     Returns
@@ -87,13 +117,13 @@ def compute(task):
         row = plain(function.call(**task.parameters, **context), task.parameters)
     except (Exception, SystemExit) as error:
         failure = f"{type(error).__name__}: {' '.join(str(error).split())}\n{traceback.format_exc()}"
-    if os.getpid() != process:  # a child that the point function has left behind
+    if os.getpid() != process:  # This is a child that the point function has forked; its parent goes on.
         os._exit(0)
     seconds = float(f"{time.monotonic() - started:.3g}")
     return _result(task, row, failure, seconds, context.get("device", "cpu"))
 
 
-def plain(row, parameters=()):
+def plain(row: dict, parameters: Collection[str] = ()) -> dict[str, int | float | str | None]:
     """A row as numbers, words and None, so that it is the same after a way through a table.
 
     Parameters
@@ -101,12 +131,16 @@ def plain(row, parameters=()):
     row : dict
         What a point function has returned. True and False become 1 and 0; nan and empty words None.
     parameters : collection of str
-        Names that are taken.
+        Names that no column may have.
+
+    Returns
+    -------
+    dict
 
     Raises
     ------
     TypeError
-        If it is anything else.
+        If it is anything else, or a column has no name or one that is taken.
     """
     if not isinstance(row, dict) or not row:
         raise TypeError(f"a point function must return a mapping of columns, not {row!r}")
@@ -154,7 +188,7 @@ def _origin(device, _day):
 # --- engines --------------------------------------------------------------------------------------
 
 
-def in_process(supply):
+def in_process(supply: Supply) -> Iterator[Result | None]:
     """Compute points here, one after another.
 
     Parameters
@@ -176,12 +210,13 @@ def in_process(supply):
 
 
 @contextlib.contextmanager
-def local_cluster(workers, threads=None):
+def local_cluster(workers: int, threads: int | None = None) -> Iterator["distributed.Client"]:
     """A Dask cluster of processes on this machine.
 
     Parameters
     ----------
     workers : int
+        How many.
     threads : int, optional
         Threads of each; by default the cores are shared out, so that workers do not fight for them.
 
@@ -193,9 +228,9 @@ def local_cluster(workers, threads=None):
     from distributed import LocalCluster
 
     threads = threads or max(1, cores() // workers)
-    settings = dict.fromkeys(THREAD_SETTINGS, str(threads)) | {"OMP_WAIT_POLICY": "passive"} | SILENT
+    settings = dict.fromkeys(THREAD_SETTINGS, str(threads)) | {"OMP_WAIT_POLICY": "passive"} | NO_LOG
     with _quiet():
-        patience = {"distributed.scheduler.allowed-failures": 1}
+        patience = {"distributed.scheduler.allowed-failures": DEATHS}
         spawning = {"distributed.nanny.pre-spawn-environ": settings}
         with dask.config.set(patience | spawning), environment(settings):  # Dask lets ours win
             cluster = LocalCluster(
@@ -205,20 +240,22 @@ def local_cluster(workers, threads=None):
                 memory_limit=0,
                 dashboard_address=":0",
                 silence_logs=logging.CRITICAL,
-                preload=DEAF,
+                preload=IGNORE_INTERRUPTS,
             )
         with cluster, cluster.get_client() as client:
             yield client
 
 
 @contextlib.contextmanager
-def remote_cluster(address=None, scheduler_file=None):
+def remote_cluster(
+    address: str | None = None, scheduler_file: str | None = None
+) -> Iterator["distributed.Client"]:
     """A Dask cluster that is there already.
 
     Parameters
     ----------
     address, scheduler_file : str, optional
-        One of them.
+        Where the scheduler listens, or the file in which it has written that; one of them.
 
     Yields
     ------
@@ -245,10 +282,10 @@ def remote_cluster(address=None, scheduler_file=None):
             yield client
         finally:
             with contextlib.suppress(Exception):
-                client.close(timeout=5)
+                client.close(timeout=CLOSE_SECONDS)
 
 
-def on_cluster(client, supply):
+def on_cluster(client: "distributed.Client", supply: Supply) -> Iterator[Result | None]:
     """Compute points on the workers of a cluster, as many at a time as they have threads.
 
     Workers may come, go and die meanwhile: a point whose worker dies is computed by another. A point whose
@@ -257,6 +294,7 @@ def on_cluster(client, supply):
     Parameters
     ----------
     client : distributed.Client
+        Of the cluster, as `local_cluster` and `remote_cluster` give it.
     supply : callable
         As in `in_process`; it has an attribute ``deadline`` besides, on the clock of `time.monotonic`, after
         which points that no worker can take are given up.
@@ -272,10 +310,11 @@ def on_cluster(client, supply):
     """
     import distributed
 
-    run = secrets.token_hex(4)  # other runs may have the same points at hand
-    submit = lambda task, *mark: client.submit(  # noqa: E731
-        compute, task, key="-".join(("assocmem", task.key, run, *mark)), pure=False
-    )
+    run = secrets.token_hex(4)  # other runs on this cluster may compute the same points
+
+    def submit(task, *mark):
+        return client.submit(compute, task, key="-".join(("assocmem", task.key, run, *mark)), pure=False)
+
     running, suspects, alone, dry = {}, [], False, False
     looked, room = -math.inf, 0
     try:

@@ -12,17 +12,38 @@ import torch
 import triton
 import triton.language as tl
 
-WIDEST = {"tf32": 256, "tf32x3": 128}  # largest dimension whose tiles fit into the registers of a card
-TILES = {torch.float32: (64, 32), torch.float64: (16, 16)}  # queries, targets
+WIDEST = {"tf32": 256, "tf32x3": 128}
+"""Largest dimension d, for each precision, in which the sums of a tile of queries fit into registers."""
+
+TILES = {torch.float32: (64, 32), torch.float64: (16, 16)}
+"""Queries and targets of a tile, for each type of number; chosen by trial."""
+
 WARPS = 8
+"""Groups of 32 threads that share a tile; chosen by trial."""
+
+STAGES = 2
+"""Tiles of targets that are on their way from memory at a time; chosen by trial."""
+
+LEAST_WIDTH = 16
+"""Least width of a product on tensor cores, in numbers."""
 
 
-def suits(d, precision):
-    """Whether it pays not to store the scores of vectors in dimension d."""
+def suits(d: int, precision: str) -> bool:
+    """Whether it pays not to store the scores of vectors in dimension d.
+
+    Parameters
+    ----------
+    d : int
+    precision : str
+
+    Returns
+    -------
+    bool
+    """
     return d <= WIDEST.get(precision, 0)
 
 
-def attend(Q, U, precision="float64"):
+def attend(Q: torch.Tensor, U: torch.Tensor, precision: str = "float64") -> tuple[torch.Tensor, torch.Tensor]:
     """Log-sum-exp of the competitors of each key, and their targets' average by softmax.
 
     Parameters
@@ -41,9 +62,9 @@ def attend(Q, U, precision="float64"):
     n, d = rows.shape
     c, pulled = rows.new_empty(n), torch.empty_like(rows)
     queries, step = TILES[rows.dtype]
-    width = max(16, triton.next_power_of_2(d))
+    width = max(LEAST_WIDTH, triton.next_power_of_2(d))
     form = {"PRECISION": precision if precision in WIDEST else "ieee"}
-    form |= {"QUERIES": queries, "TARGETS": step, "WIDTH": width, "num_warps": WARPS, "num_stages": 2}
+    form |= {"QUERIES": queries, "TARGETS": step, "WIDTH": width, "num_warps": WARPS, "num_stages": STAGES}
     _attend[(triton.cdiv(n, queries),)](rows, targets, c, pulled, n, d, **form)
     return c, pulled.T
 

@@ -1,11 +1,12 @@
 """Aggregates of score columns compiled for processors, one column after the other.
 
 A column of scores fits into the cache where a block of them does not, and each key needs its own number of
-steps to its threshold. Numba compiles the loops for the processor at hand, at first use, and remembers them.
-Scores are float64; other types and devices go the way of tensors in `assocmem.losses`.
+steps to its threshold. Numba compiles the loops for the processor at hand, at first use, and keeps them in a
+folder. Scores are float64; other types and devices go to `assocmem.training.columns_tensors`.
 """
 
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -15,43 +16,83 @@ from numba import njit
 from assocmem.pairs.sizes import column_slices
 
 EPSILON = float(np.finfo(np.float64).eps)
-FAR = -math.log(EPSILON)  # distance in units of 1/beta from which a sigmoid is 0 or 1 to the last digit
-LARGEST_POWER = 700.0  # exponentials beyond it are no different for our sums
-REACH = 88.0  # a factor exp(88) more or less spoils no exponential
-NARROW = 0.6  # share of a column's spread within which its threshold is worth singling out
-WORTH_A_THREAD = 2**19  # scores that take longer than threads take to start and to get out of the way
-GROUP = 512  # factors of at least one half whose product does not vanish
-LOG2_E, SHIFT = 1 / math.log(2), 1.5 * 2.0**52
-LOG_2 = (6.93147180369123816490e-01, 1.90821492927058770002e-10)  # its sum is log 2 to twice the digits
+"""Distance from 1 to the next number in double precision."""
+
+FAR = -math.log(EPSILON)
+"""Distance from a threshold, in units of ``1 / beta``, at which a sigmoid is 0 or 1 to the last digit."""
+
+LARGEST_POWER = 700.0
+"""Exponents are cut off here: ``exp(709)`` is the largest number, and our sums cannot tell it from more."""
+
+REACH = 88.0
+"""Change of the exponents, by a change of the threshold, from which exponentials are taken anew. Up to there
+a factor ``exp(88)`` makes up for it, and overflows with no exponential that counts."""
+
+NARROW = 0.6
+"""Share of a column's spread within which only the scores near the threshold are searched; by trial."""
+
+WORTH_A_THREAD = 2**19
+"""Scores of a block from which several threads are worth their start; by trial."""
+
+GROUP = 512
+"""Factors of at least one half whose product does not vanish."""
+
+LOG2_E = 1 / math.log(2)
+"""Base-two logarithm of e."""
+
+SHIFT = 1.5 * 2.0**52
+"""Added to a number and taken off again, it rounds to an integer."""
+
+LOG_2 = (6.93147180369123816490e-01, 1.90821492927058770002e-10)
+"""Two numbers whose sum is log 2 to twice the digits; the first ends with zeros, so that its products with
+small integers are exact."""
+
+# coefficients of the Taylor series of the exponential
 C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12 = [1 / math.factorial(i) for i in range(2, 13)]
 
 
-def _compiled(*freedoms):
-    """Compile a function; sums may be reordered where ``reassoc`` is among the freedoms."""
+def _compiled(*freedoms: str) -> Callable[[Callable], Callable]:
+    """Compile a function; sums may be reordered where ``reassoc`` is among the freedoms.
 
-    def decorate(function):
-        options = {"nogil": True, "error_model": "numpy", "fastmath": {"contract", "nsz", *freedoms}}
+    A function with freedoms becomes part of each that calls it. Otherwise its sums would have one order in
+    the process that compiles it, and another where the caller is read from the folder.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        options = {
+            "nogil": True,
+            "error_model": "numpy",
+            "fastmath": {"contract", "nsz", *freedoms},
+            "forceinline": bool(freedoms),
+        }
         try:
             return njit(cache=True, **options)(function)
-        except RuntimeError:  # no folder to remember it in: compile anew in each process
+        except RuntimeError:  # no folder to keep it in: compile anew in each process
             return njit(**options)(function)
 
     return decorate
 
 
-def suits(x):
-    """Whether these scores can take the compiled way."""
+def suits(x: torch.Tensor) -> bool:
+    """Whether the compiled loops can work on these scores."""
     return x.dtype == torch.float64 and x.device.type == "cpu"
 
 
-def log_sum_exp(x):
+def log_sum_exp(x: torch.Tensor) -> torch.Tensor:
     """Log-sum-exp of each column, shape (b,); ``x``, shape (n, b), becomes the softmax."""
     c = x.new_empty(x.shape[1])
     _each_column(_log_sum_exps, x, c)
     return c
 
 
-def tail(x, guess, doubt, spread, k, beta):
+def tail(
+    x: torch.Tensor,
+    guess: torch.Tensor,
+    doubt: torch.Tensor,
+    spread: torch.Tensor,
+    k: float,
+    beta: float,
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Threshold and sum of ``softplus(beta (x - mu)) / beta`` of each column; ``x`` becomes ``T``.
 
     Parameters
@@ -60,7 +101,7 @@ def tail(x, guess, doubt, spread, k, beta):
         Scores with ``-inf`` at the signal.
     guess, doubt, spread : Tensor, shape (b,)
         Threshold expected, its standard error, standard deviation of the scores.
-    k : int
+    k : float
         Size of the tail, ``0 < k < n - 1``.
     beta : float
 
@@ -73,14 +114,26 @@ def tail(x, guess, doubt, spread, k, beta):
     return mu, excess
 
 
-def tail_at(x, mu, k, beta):
-    """Sums of ``softplus(beta (x - mu)) / beta`` and of ``T`` at given thresholds; ``x`` becomes ``T``."""
+def tail_at(x: torch.Tensor, mu: torch.Tensor, k: float, beta: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """Sums of ``softplus(beta (x - mu)) / beta`` and of ``T`` at given thresholds; ``x`` becomes ``T``.
+
+    Parameters
+    ----------
+    x : Tensor, shape (n, b)
+        Scores with ``-inf`` at the signal.
+    mu : Tensor, shape (b,)
+    k, beta : float
+
+    Returns
+    -------
+    excess, total : Tensor, shape (b,)
+    """
     excess, total = torch.empty_like(mu), torch.empty_like(mu)
     _each_column(_tails_at, x, excess, total, mu, constants=(k, beta))
     return excess, total
 
 
-def _each_column(function, x, *vectors, constants=()):
+def _each_column(function: Callable, x: torch.Tensor, *vectors: torch.Tensor, constants: tuple = ()) -> None:
     """Run a compiled function over the columns, on as many threads as tensors use."""
     rows = x.T if x.T.is_contiguous() else x.T.contiguous()
     arrays = [rows.numpy(), *(vector.numpy() for vector in vectors)]
@@ -139,7 +192,7 @@ def _tail_of_few(x, guess, doubt, width, k, beta, E, T, near, places):
     ``x`` as it was, if the threshold is not where it was thought to be.
     """
     high = guess + width
-    above, count, beyond = _part(x, guess - width, high, near, places)
+    above, count, beyond = _pick_between(x, guess - width, high, near, places)
     inner = k - above
     if not 0 < inner < count:
         return False, guess, beyond
@@ -156,7 +209,7 @@ def _tail_of_few(x, guess, doubt, width, k, beta, E, T, near, places):
 
 
 @_compiled()
-def _part(x, low, high, near, places):
+def _pick_between(x, low, high, near, places):
     """Copy the scores between two levels; count those above and those between, sum what exceeds the upper."""
     above, count, beyond = 0, 0, 0.0
     for j in range(len(x)):

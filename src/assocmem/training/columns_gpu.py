@@ -1,8 +1,9 @@
 """Aggregates of score columns compiled for GPUs, one program for each column.
 
-What `assocmem.columns` does on processors, for the same callers. A column is read a few times in a row, from
-the cache of the GPU where it fits; nothing of its size is written but the result. Exponentials are taken
-anew in each sweep: on a GPU they cost less than the memory traffic of keeping them.
+What `assocmem.training.columns_cpu` does on processors, for the same callers: the two are tested against each
+other. A column is read a few times in a row, from the cache of the GPU where it fits; nothing of its size is
+written but the result. Exponentials are taken anew in each sweep: on a GPU they cost less than the memory
+traffic of keeping them.
 
 The numbers k and beta come as tensors: a Python float would arrive in single precision, and a constant would
 be compiled anew for each value. With ``TRITON_INTERPRET=1`` set before the first import, Triton's interpreter
@@ -13,18 +14,28 @@ import torch
 import triton
 import triton.language as tl
 
-TILE = 1024  # scores of a column that are looked at together
-MOST_SWEEPS = tl.constexpr(500)  # a search ends long before, unless there is a nan
+TILE = 1024
+"""Scores of a column that a program works on at a time; chosen by trial."""
+
+MOST_SWEEPS = tl.constexpr(500)
+"""Sweeps over a column after which a search is given up. It ends long before, unless there is a nan."""
 
 
-def log_sum_exp(x):
+def log_sum_exp(x: torch.Tensor) -> torch.Tensor:
     """Log-sum-exp of each column, shape (b,); ``x``, shape (n, b), becomes the softmax."""
     c = x.new_empty(x.shape[1])
     _each_column(_log_sum_exps, (x,), c)
     return c
 
 
-def tail(x, guess, doubt, spread, k, beta):
+def tail(
+    x: torch.Tensor,
+    guess: torch.Tensor,
+    doubt: torch.Tensor,
+    spread: torch.Tensor,
+    k: float,
+    beta: float,
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Threshold and sum of ``softplus(beta (x - mu)) / beta`` of each column; ``x`` becomes ``T``.
 
     Parameters
@@ -45,20 +56,40 @@ def tail(x, guess, doubt, spread, k, beta):
     return mu, excess
 
 
-def tail_at(x, mu, k, beta):
-    """Sums of ``softplus(beta (x - mu)) / beta`` and of ``T`` at given thresholds; ``x`` becomes ``T``."""
+def tail_at(x: torch.Tensor, mu: torch.Tensor, k: float, beta: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """Sums of ``softplus(beta (x - mu)) / beta`` and of ``T`` at given thresholds; ``x`` becomes ``T``.
+
+    Parameters
+    ----------
+    x : Tensor, shape (n, b)
+        Scores with ``-inf`` at the signal.
+    mu : Tensor, shape (b,)
+    k, beta : float
+
+    Returns
+    -------
+    excess, total : Tensor, shape (b,)
+    """
     excess, total = torch.empty_like(mu), torch.empty_like(mu)
     _each_column(_tails_at, (x,), excess, total, mu, *_constants(x, k, beta))
     return excess, total
 
 
-def second_order(T, dS, a, own, k, beta):
-    """Answer of the weights of each column to a change of the scores; see `losses.second_order`.
+def second_order(
+    T: torch.Tensor,
+    dS: torch.Tensor,
+    a: torch.Tensor,
+    own: torch.Tensor,
+    k: float | None,
+    beta: float | None,
+) -> torch.Tensor:
+    """Change of the weights of each column when the scores change; see `losses.second_order`.
 
     Parameters
     ----------
     T, dS : Tensor, shape (n, b)
-        Gradient of the aggregate and change of the scores; the latter is overwritten by the answer.
+        Gradient of the aggregate and change of the scores; the latter is overwritten by that of the
+        competitors' weights.
     a, own : Tensor, shape (b,)
         Weights, and changes of the signals.
     k, beta : float or None
@@ -67,7 +98,7 @@ def second_order(T, dS, a, own, k, beta):
     Returns
     -------
     Tensor, shape (b,)
-        Answer of the signals' weights.
+        Less which the signals' weights change.
     """
     a, own = a.to(dS.dtype), own.to(dS.dtype)
     outer = torch.empty_like(own)
@@ -77,15 +108,15 @@ def second_order(T, dS, a, own, k, beta):
     return outer
 
 
-def _constants(x, *numbers):
+def _constants(x: torch.Tensor, *numbers: float) -> list[torch.Tensor]:
     return [x.new_full((1,), float(number)) for number in numbers]
 
 
-def _epsilon(x):
+def _epsilon(x: torch.Tensor) -> float:
     return torch.finfo(x.dtype).eps
 
 
-def _each_column(program, matrices, *vectors, **constants):
+def _each_column(program: triton.JITFunction, matrices: tuple, *vectors: torch.Tensor, **constants) -> None:
     """Run a program for each column; the first matrix is the one that changes."""
     rows = [x.T if x.stride(0) == 1 else x.T.contiguous() for x in matrices]
     count, n = rows[0].shape
@@ -142,7 +173,7 @@ def _tails_at(X, EXCESS, TOTAL, MU, K, BETA, stride, n, TILE: tl.constexpr):
 
 @triton.jit
 def _search(x, mu, doubt, k, beta, n, EPSILON: tl.constexpr, TILE: tl.constexpr):
-    """The search of `columns_cpu._search`, all its cases side by side since programs branch badly."""
+    """The search of `columns_cpu._search`; all its cases are computed, since branches are slow on a GPU."""
     m = mu * 0 + (n - 1)
     few = 2 * k < m
     wanted = tl.where(few, k, m - k)

@@ -1,18 +1,27 @@
 """Streamed passes over the score matrix: values, gradients and Hessian products of a loss.
 
 One pass walks over blocks of keys. Per block there are two large matrix products, scores and their pull-back,
-and in between the loss of `assocmem.losses`, which overwrites the scores by their weights. Memory is
+and in between the loss of `assocmem.training.losses`, which overwrites the scores by their weights. Memory is
 ``O(n d + n b)``.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 
 from assocmem.checks import require
+from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import block_columns, require_memory_matrix, take_signal
 from assocmem.pairs.sizes import column_slices
-from assocmem.training.losses import CrossEntropy, mean_and_spread, second_order, triton_is_there
+from assocmem.training.losses import (
+    CrossEntropy,
+    Loss,
+    TailAverage,
+    mean_and_spread,
+    second_order,
+    triton_is_there,
+)
 from assocmem.training.precision import EXACT, Products
 
 
@@ -44,7 +53,9 @@ class Pass:
     curvature: torch.Tensor | None = None
 
 
-def loss_pass(pairs, loss, W, *, features=False, precision=EXACT):
+def loss_pass(
+    pairs: Pairs, loss: Loss, W: torch.Tensor, *, features: bool = False, precision: str = EXACT
+) -> Pass:
     """Mean loss, its gradient, margins and thresholds in one pass of ``4 n^2 d`` operations.
 
     Parameters
@@ -86,8 +97,19 @@ def loss_pass(pairs, loss, W, *, features=False, precision=EXACT):
     return Pass(_mean_loss(margins), gradient.div_(pairs.n), margins, mu, g, curvature)
 
 
-def without_stored_scores(pairs, precision):
-    """Whether a pass of cross-entropy goes the way of `attended_pass` in this precision."""
+def without_stored_scores(pairs: Pairs, precision: str) -> bool:
+    """Whether a pass of cross-entropy goes the way of `attended_pass` in this precision.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    precision : str
+
+    Returns
+    -------
+    bool
+        True only on a card with Triton.
+    """
     if pairs.U.device.type != "cuda" or not triton_is_there():
         return False
     from assocmem.training.attention_gpu import suits
@@ -95,8 +117,21 @@ def without_stored_scores(pairs, precision):
     return suits(pairs.d, precision)
 
 
-def attended_pass(pairs, W, *, features=False, precision=EXACT):
-    """`loss_pass` of cross-entropy with no score stored; see `assocmem.training.attention_gpu`."""
+def attended_pass(pairs: Pairs, W: torch.Tensor, *, features: bool = False, precision: str = EXACT) -> Pass:
+    """`loss_pass` of cross-entropy with no score stored; see `assocmem.training.attention_gpu`.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    W : Tensor, shape (d, d)
+    features : bool
+    precision : str
+        As in `loss_pass`.
+
+    Returns
+    -------
+    Pass
+    """
     from assocmem.training.attention_gpu import attend
 
     WV = W @ pairs.V
@@ -108,12 +143,14 @@ def attended_pass(pairs, W, *, features=False, precision=EXACT):
     return Pass(_mean_loss(margins), gradient.div_(pairs.n), margins, c, g, curvature)
 
 
-def _mean_loss(margins):
+def _mean_loss(margins: torch.Tensor) -> float:
     # softplus is off by 2e-9 beyond its threshold
     return float(-torch.nn.functional.logsigmoid(margins).mean())
 
 
-def joint_pass(pairs, loss, W, mu):
+def joint_pass(
+    pairs: Pairs, loss: TailAverage, W: torch.Tensor, mu: torch.Tensor
+) -> tuple[float, torch.Tensor, torch.Tensor]:
     """Mean tail-average loss at given thresholds, and its gradients (the joint form of eq. ``tam-learning``).
 
     Minimising over ``mu`` as well gives `loss_pass`, whose thresholds make the second gradient vanish.
@@ -149,7 +186,9 @@ def joint_pass(pairs, loss, W, mu):
     return _mean_loss(margins), gradient.div_(pairs.n), torch.sigmoid(-margins) * slope / pairs.n
 
 
-def hessian_pass(pairs, loss, W, D, *, precision=EXACT):
+def hessian_pass(
+    pairs: Pairs, loss: Loss, W: torch.Tensor, D: torch.Tensor, *, precision: str = EXACT
+) -> torch.Tensor:
     """Hessian of the mean loss at ``W`` times a direction, thresholds profiled out: ``6 n^2 d`` operations.
 
     Parameters
@@ -163,6 +202,11 @@ def hessian_pass(pairs, loss, W, D, *, precision=EXACT):
     Returns
     -------
     Tensor, shape (d, d)
+
+    Raises
+    ------
+    ValueError
+        If ``W`` or ``D`` does not fit the pairs.
     """
     require_memory_matrix(pairs, W)
     require_memory_matrix(pairs, D, "D")
@@ -178,7 +222,7 @@ def hessian_pass(pairs, loss, W, D, *, precision=EXACT):
     return product.div_(pairs.n)
 
 
-def dense_hessian(pairs, loss, W, *, profiled=True):
+def dense_hessian(pairs: Pairs, loss: Loss, W: torch.Tensor, *, profiled: bool = True) -> torch.Tensor:
     """Hessian of the mean loss as a matrix, for small d: ``n d^4 / 2`` operations.
 
     Parameters
@@ -193,6 +237,11 @@ def dense_hessian(pairs, loss, W, *, profiled=True):
     -------
     Tensor, shape (d^2, d^2)
         Acts on ``W.reshape(-1)``.
+
+    Raises
+    ------
+    ValueError
+        If ``W`` does not fit the pairs.
     """
     require_memory_matrix(pairs, W)
     U, V, n = pairs.U, pairs.V, pairs.n
@@ -203,7 +252,16 @@ def dense_hessian(pairs, loss, W, *, profiled=True):
     return assemble_hessian(U, V, g, C, a / n, a * (1 - a) / n, profiled=profiled)
 
 
-def assemble_hessian(U, V, g, C, a, b, *, profiled):
+def assemble_hessian(
+    U: torch.Tensor,
+    V: torch.Tensor,
+    g: torch.Tensor,
+    C: torch.Tensor,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    *,
+    profiled: bool,
+) -> torch.Tensor:
     """Matrix of ``D -> sum_i (a_i U K_i U' + b_i g_i g_i') D v_i v_i'`` with ``K_i = diag(C_i)`` or less.
 
     Parameters
@@ -238,18 +296,28 @@ def assemble_hessian(U, V, g, C, a, b, *, profiled):
     return H.view(d * d, d * d)
 
 
-def _squares(X):
+def _squares(X: torch.Tensor) -> torch.Tensor:
     """Outer product of each column with itself, one of each two equal entries, shape (d (d + 1) / 2, n)."""
     i, j = torch.triu_indices(len(X), len(X), device=X.device)
     return X[i] * X[j]
 
 
-def _blocks(pairs, W, products, step=None):
+def _blocks(pairs: Pairs, W: torch.Tensor, products: Products, step: int | None = None) -> Iterator[tuple]:
     """Walk over blocks of keys, by default as large as memory allows.
 
-    Yields the slice, the keys, their scores with ``-inf`` at the signal, the signals, and mean and spread of
-    the competitors. All blocks share the memory of the scores: to be given new memory for each takes as long
-    as a fifth of the products.
+    All blocks share the memory of the scores: to be given new memory for each takes as long as a fifth of the
+    products.
+
+    Yields
+    ------
+    columns : slice
+    V : Tensor, shape (d, b)
+        The keys.
+    S : Tensor, shape (n, b)
+        Their scores with ``-inf`` at the signal; may be overwritten.
+    signal : Tensor, shape (b,)
+    moments : pair of Tensor, shape (b,)
+        Mean and standard deviation of the competitors.
     """
     step = step or block_columns(pairs.n, pairs.V.element_size(), pairs.V.device)
     total, gram = pairs.U.sum(dim=1), pairs.U @ pairs.U.T

@@ -5,6 +5,7 @@ exactly and add in float32, which float32 products of rounded numbers do as well
 splits each number into two of TF32 and leaves out only the product of the two small parts.
 """
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
@@ -25,32 +26,49 @@ class Products:
         Targets.
     precision : str
         One of `PRECISIONS`.
+
+    Raises
+    ------
+    ValueError
+        For a precision that there is not.
     """
 
-    def __init__(self, U, precision):
+    def __init__(self, U: torch.Tensor, precision: str):
         require(precision in PRECISIONS, "precision", precision, f"one of {', '.join(PRECISIONS)}")
         self.precision, self.dtype = precision, U.dtype
         self.targets = self._parts(U)
 
     @property
-    def exact(self):
+    def exact(self) -> bool:
         """Whether nothing is rounded to fewer digits than the pairs have."""
         return self.precision == EXACT
 
-    def space(self, rows):
+    def space(self, rows: int) -> torch.Tensor:
         """Memory for the scores of so many keys, side by side."""
         return self.targets[0].new_empty(rows, self.targets[0].shape[1])
 
-    def scores(self, X, out):
-        """``X' U`` for X of shape (d, b), written into ``out``, shape (b, n)."""
+    def scores(self, X: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+        """Scores of targets for images of keys.
+
+        Parameters
+        ----------
+        X : Tensor, shape (d, b)
+        out : Tensor, shape (b, n)
+            Where the result is written.
+
+        Returns
+        -------
+        Tensor, shape (b, n)
+            ``X' U``.
+        """
         return self._product(self._parts(X.T), self.targets, out)
 
-    def pulled(self, T):
+    def pulled(self, T: torch.Tensor) -> torch.Tensor:
         """``U T`` for T of shape (n, b), in the type of the pairs."""
         return self._product(self.targets, self._parts(T)).to(self.dtype)
 
-    def _parts(self, X):
-        """Numbers that the precision knows, and that sum to X but for its error."""
+    def _parts(self, X: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """One or two tensors that the precision can represent; they sum to X but for its rounding error."""
         if self.exact:
             return (X,)
         X = X.float()
@@ -59,7 +77,10 @@ class Products:
         high = rounded_to_tf32(X)
         return (high,) if self.precision == "tf32" else (high, rounded_to_tf32(X - high))
 
-    def _product(self, A, B, out=None):
+    def _product(
+        self, A: tuple[torch.Tensor, ...], B: tuple[torch.Tensor, ...], out: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Product of two matrices given by parts, the product of the two small parts left out."""
         with _tensor_cores(A[0].device, self.precision.startswith("tf32")):
             total = torch.mm(A[0], B[0], out=out)
             if len(A) == 2:
@@ -67,7 +88,7 @@ class Products:
         return total
 
 
-def rounded_to_tf32(X):
+def rounded_to_tf32(X: torch.Tensor) -> torch.Tensor:
     """Nearest numbers with 10 bits behind the leading one, ties to even, of a float32 tensor."""
     bits = X.view(torch.int32)
     even = torch.bitwise_right_shift(bits, 13).bitwise_and_(1).add_(0x0FFF).add_(bits)
@@ -75,7 +96,7 @@ def rounded_to_tf32(X):
 
 
 @contextmanager
-def _tensor_cores(device, allowed):
+def _tensor_cores(device: torch.device, allowed: bool) -> Iterator[None]:
     """Let float32 products on a card run as TF32, or forbid it, whatever is set elsewhere."""
     if device.type != "cuda":
         yield

@@ -1,0 +1,81 @@
+"""Conjugate gradients for linear systems whose matrix is positive definite and only known by its products."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What conjugate gradients found.
+
+    Attributes
+    ----------
+    x : Tensor
+        The solution, or the last iterate.
+    steps : int
+        Products taken, one for each step.
+    residual : float
+        Norm of ``right - product(x)`` over that of ``right``, as the recursion knows it.
+    converged : bool
+        Whether the residual is at most the tolerance.
+    """
+
+    x: torch.Tensor
+    steps: int
+    residual: float
+    converged: bool
+
+
+def conjugate_gradients(
+    product: Callable[[torch.Tensor], torch.Tensor],
+    right: torch.Tensor,
+    *,
+    tol: float,
+    most_steps: int,
+    start: torch.Tensor | None = None,
+) -> Solution:
+    """Solve ``product(x) = right`` by the method of Hestenes and Stiefel (1952).
+
+    In exact arithmetic it takes as many steps as the matrix has distinct eigenvalues, and in any arithmetic a
+    number that grows as the square root of its condition number.
+
+    Parameters
+    ----------
+    product : callable
+        A linear map of tensors of one shape, symmetric and positive definite.
+    right : Tensor
+        Of any shape.
+    tol : float
+        Norm of the residual over that of ``right`` at which to stop.
+    most_steps : int
+        After which to give up.
+    start : Tensor, optional
+        A guess of the solution, by default zero, which saves a product.
+
+    Returns
+    -------
+    Solution
+        Whoever calls has to look whether it converged.
+    """
+    if start is None:
+        x, rest = torch.zeros_like(right), right.clone()
+    else:
+        x, rest = start.clone(), right - product(start)
+    size, square = _square(right), _square(rest)
+    goal, direction, steps = tol**2 * size, rest.clone(), 0
+    while square > goal and steps < most_steps:
+        image = product(direction)
+        length = square / float((direction * image).sum())
+        x.add_(direction, alpha=length)
+        rest.sub_(image, alpha=length)
+        square, before = _square(rest), square
+        direction.mul_(square / before).add_(rest)
+        steps += 1
+    return Solution(x, steps, math.sqrt(square / size) if size else math.sqrt(square), square <= goal)
+
+
+def _square(x: torch.Tensor) -> float:
+    return float((x * x).sum())

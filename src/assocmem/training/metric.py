@@ -1,0 +1,130 @@
+"""Inverses of Hessians that a step of a fit is taken with: of a model, and of the objective itself.
+
+The margin of key i is nearly linear in W with the gradient ``g_i v_i'``, ``g_i = u_i - U T_i``. The Hessian
+of the objective is therefore close to
+
+    c I + sum_i (b_i / n) vec(g_i v_i') vec(g_i v_i')',     b_i = a_i (1 - a_i),
+
+whose inverse costs one n x n Cholesky factor and then ``O(n d^2 + n^2)`` a product, little beside a pass over
+the scores. The identity part c is the ridge plus the mean curvature of the aggregates, less in the direction
+of W itself, since a tail average scales with W. In small d the exact Hessian is affordable as a matrix.
+
+An inverse is a function from matrices to matrices, both of shape (d, d).
+"""
+
+from collections.abc import Callable
+
+import torch
+
+from assocmem.pairs.data import Pairs
+from assocmem.training.losses import Loss
+from assocmem.training.passes import Pass, dense_hessian
+
+Inverse = Callable[[torch.Tensor], torch.Tensor]
+
+METRIC_KEYS = 16_000
+"""Keys whose rank-one terms a model keeps at most, so that their factor takes 2 GiB. A model that lacks many
+terms is a poor metric, as trials showed."""
+
+SHARE_ALONG_W = 0.95
+"""Share of the mean curvature of the aggregates that is taken off along W. A tail average has no curvature
+there but for its smoothing; less than the whole keeps the model positive definite. Chosen by trial."""
+
+SMALLEST_WEIGHT = 1e-200
+"""Least ``b_i``, a number: the factor divides by it, and keys far from their threshold have ``b_i = 0``."""
+
+
+def model_inverse(pairs: Pairs, done: Pass, W: torch.Tensor, ridge: float, most: int) -> Inverse:
+    """Inverse of the model Hessian at a memory, by Woodbury's identity.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    done : Pass
+        The pass at this memory, with features.
+    W : Tensor, shape (d, d)
+    ridge : float
+    most : int
+        Rank-one terms that are kept, the largest ones; the others are spread evenly over all directions.
+        With none the model is a multiple of the identity.
+
+    Returns
+    -------
+    callable
+    """
+    d, n = pairs.d, pairs.n
+    a = torch.sigmoid(-done.margins)
+    b = (a * (1 - a)).clamp(min=SMALLEST_WEIGHT)
+    shared = (ridge + float((a * done.curvature).mean())) / d**2
+    keys = torch.topk(b, min(n, most)).indices
+    g, V = done.features, pairs.V
+    traces = b * torch.linalg.vector_norm(g, dim=0) ** 2 * torch.linalg.vector_norm(V, dim=0) ** 2
+    c = shared + float(traces.sum() - traces[keys].sum()) / (n * d**2)
+    if not len(keys):
+        return lambda X: X / c
+    g, V = g[:, keys], V[:, keys]
+    kernel = (g.T @ g).mul_(V.T @ V)
+    kernel.diagonal().add_(c * n / b[keys])
+    factor = torch.linalg.cholesky(kernel)
+
+    def inverse(X: torch.Tensor) -> torch.Tensor:
+        response = torch.linalg.vecdot(g, X @ V, dim=0)
+        weights = torch.cholesky_solve(response[:, None], factor)[:, 0]
+        return (X - (g * weights) @ V.T) / c
+
+    return less_curvature_along(W, SHARE_ALONG_W * (shared - ridge / d**2), inverse)
+
+
+def less_curvature_along(W: torch.Tensor, excess: float, inverse: Inverse) -> Inverse:
+    """Inverse of a Hessian with ``excess`` taken off its curvature in the direction of W.
+
+    Scaling a memory scales its tail averages, so the aggregates have almost no curvature along W. Taking it
+    off is a change of rank one, for which the inverse has a closed form (Sherman and Morrison).
+
+    Parameters
+    ----------
+    W : Tensor, shape (d, d)
+        Where it is zero there is no direction, and nothing changes.
+    excess : float
+    inverse : callable
+        Inverse of the Hessian as it is.
+
+    Returns
+    -------
+    callable
+    """
+    length = float(W.norm())
+    if length == 0:
+        return inverse
+    w = W / length
+    response = inverse(w)
+    share = excess / (1 - excess * float((w * response).sum()))
+
+    def corrected(X: torch.Tensor) -> torch.Tensor:
+        Y = inverse(X)
+        return Y + share * float((w * Y).sum()) * response
+
+    return corrected
+
+
+def exact_inverse(pairs: Pairs, loss: Loss, W: torch.Tensor, ridge: float) -> Inverse:
+    """Inverse of the objective's Hessian at a memory, by a dense Cholesky factor in ``O(d^6)``.
+
+    A step with it is one of Newton's method.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : CrossEntropy or TailAverage
+    W : Tensor, shape (d, d)
+    ridge : float
+
+    Returns
+    -------
+    callable
+    """
+    d = pairs.d
+    H = dense_hessian(pairs, loss, W)
+    H.diagonal().add_(ridge / d**2)
+    factor = torch.linalg.cholesky(H)
+    return lambda X: torch.cholesky_solve(X.reshape(-1, 1), factor).reshape(d, d)

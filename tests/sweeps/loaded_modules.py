@@ -1,0 +1,48 @@
+"""Prints, as JSON, which modules of the package each point function has loaded when it has done its work.
+
+Each one starts without any of the package's modules. One process does them all, so that torch is loaded once.
+"""
+
+import importlib
+import json
+import sys
+
+import torch
+
+POINTS = "assocmem.experiments.points"
+"""The module of the point functions; it loads nothing until one of them is called."""
+HERE = {"device": "cpu"}
+ANYWHERE = HERE | {"checkpoint": None}
+FIT = {"seed": 0, "beta": 4.0, "ridge": 1e-2, "tol": 1e-2}
+
+CALLS: dict[str, list[dict]] = {
+    "top1_verdict": [{"n": 12, "d": 3, "seed": 0}, {"n": 12, "d": 8, "seed": 0}],
+    "tail_verdict": [{"r": 0.3, "n": 12, "d": 3, "seed": 0}, {"r": 0.3, "n": 12, "d": 8, "seed": 0}],
+    "last_retrievable": [{"d": 4, "seed": 0}],
+    "top1_memory": [{"d": 4, "seed": 0, "n": 6, "effective_ridge": 1e-1, "tol": 1e-2} | HERE],
+    "structure": [{"n": 8, "structure": place, "d": 4, "seed": 0} for place in (0, 1)],
+    "tail_memory": [{"d": 6, "r": 0.3, "load": 0.3} | FIT | ANYWHERE],
+    "tail_profile": [{"d": 6, "r": 0.3, "load": 0.3} | FIT | ANYWHERE],
+    "tail_boundary": [{"d": 6, "r": 0.5, "seed": 0} | HERE],
+    "removal": [{"setting": 0, "d": 6, "seed": 0}],
+    "dimension": [{"n": 30, "construction": place, "seed": 0} for place in (0, 2, 3, 6, 10)],
+    "repair_prediction": [{"digits": 30, "kind": kind} for kind in (0, 1)],
+    "pooled": [{"n": 20, "k": 1}, {"n": 20, "k": 4}, {"n": 20, "k": 19}],
+    "outer_product_failure": [{"n": 20, "ratio": 2.0}],
+}
+"""Small arguments of each point function, one for each way it may take."""
+
+
+def loaded(name):
+    """Modules of the package that are there after all calls of a point function."""
+    for module in [module for module in sys.modules if module.split(".")[0] == "assocmem"]:
+        del sys.modules[module]
+    function = getattr(importlib.import_module(POINTS), name)
+    for arguments in CALLS[name]:
+        assert function(**arguments)
+    return sorted(module for module in sys.modules if module.split(".")[0] == "assocmem")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    print(json.dumps({name: loaded(name) for name in CALLS}))
