@@ -27,12 +27,11 @@ SPARSE = np.arange(0.6, 1.55, 0.1)
 """Numbers of pairs of the sparse part of a grid of loads, relative to the predicted transition; the norm is
 moderate at either end."""
 NEAR_WIDTHS = 2.5
-"""Half the extent of the dense part, in standard deviations of the transition between instances..."""
+"""Half the extent of the dense part, in standard deviations between instances: most peaks lie within."""
 NEAR_SHARE = 0.05
-"""... and what is added to it, relative to the predicted number of pairs, for the error of the prediction."""
+"""What is added to that extent, relative to the predicted number of pairs, as the prediction may be off."""
 FIRST_STRIDE = 0.05
-"""Of the search for the last retrievable number of pairs, relative to the predicted one: a few widths of the
-transition at the sizes that can be decided."""
+"""First stride of the search for the last retrievable pair, relative to the predicted number; by trial."""
 
 
 def train_cross_entropy(

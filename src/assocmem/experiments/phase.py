@@ -43,7 +43,7 @@ REACH = 0.03
 FIRST_STEP = 1e-3
 """First step from the critical load towards a predicted boundary, relative; steps double."""
 ROUNDS = 20
-"""Iterations for a number of pairs whose critical dimension is d, at most; a few are enough."""
+"""Iterations for a number of pairs whose critical dimension is d, at most; by trial."""
 ROUGH = 0.01
 """Relative duality gap of the fits on the way, which decides on which side of half of log 2 a loss is."""
 

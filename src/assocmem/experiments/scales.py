@@ -27,7 +27,7 @@ CLIPPED = "equal signals, 1 clip"
 KINDS = {SPLIT: 0, PROOF: 1, IN_PLACE: 2}
 """Repairs by name, with the ``kind`` that they have in the stored table."""
 MARGINS = 0.01, 0.03, 0.1
-"""Margins of a clip, the best of which is taken at each ratio: where the best one moves as n grows."""
+"""Margins of a clip; the best of the three is taken at each ratio."""
 PLAIN_FAILURE_FLOOR = 1e-300
 """Probability that stands for one too small for a double, before its logarithm is taken."""
 LARGEST_SHOWN = 6.0

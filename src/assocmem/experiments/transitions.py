@@ -16,7 +16,7 @@ NEAR = 2.5
 transition, and few of the failures with other causes."""
 STRETCH = 0.25
 """Standard deviation of the logarithm of the width over the predicted one, before counts are seen: certified
-widths are up to a sixth smaller than predicted."""
+widths are up to a fifth smaller than predicted."""
 
 
 @dataclass(frozen=True)
