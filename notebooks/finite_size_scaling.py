@@ -41,6 +41,7 @@ device = "cpu"  # where memories are trained; {cpu, cuda}
 import math
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import nnls
 
 from assocmem.book import plotting as plot
@@ -56,6 +57,7 @@ from assocmem.book.plotting import (
 )
 from assocmem.deciding.feasibility import decide_top1
 from assocmem.experiments import norm_peak
+from assocmem.experiments.statistics import line_through
 from assocmem.experiments.surrogates import (
     STRUCTURES,
     pooled_with_norms,
@@ -80,7 +82,7 @@ plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
 from assocmem.deciding.feasibility import decision_bytes
-from assocmem.experiments.norm_peak import predicted_pairs
+from assocmem.experiments.norm_peak import critical_pairs
 from assocmem.theory.kinematics import critical_dimension
 from assocmem.training.fit import fit_bytes
 
@@ -93,7 +95,7 @@ memory = [
     (
         "peak_dimensions",
         max(peak_dimensions),
-        lambda d: fit_bytes(round(1.5 * predicted_pairs(d)), d),
+        lambda d: fit_bytes(round(1.5 * critical_pairs(d)), d),
     ),
 ]
 
@@ -330,22 +332,18 @@ def sweep(d):
     """Rows d, seed, n, norm scale, of instances trained here."""
     seeds = [derived_seed(seed, 1, d, t) for t in range(peak_instances)]
     return [
-        (d, t, n, norm_peak.train(n, d, seed=s, device=device).nu)
+        (d, t, n, norm_peak.train_cross_entropy(n, d, seed=s, device=device).nu)
         for t, s in enumerate(seeds)
         for n in norm_peak.load_grid(d, step=grid_step)
     ]
 
 
 stored = read_table("finite_size_scaling", "peaks", "peaks_paper")
-rows = np.array(
-    [row for d in progress(peak_dimensions, "training") for row in sweep(d)]
-)
-kept = ~np.isin(stored["d"], peak_dimensions)
-norms = np.concatenate(
-    [np.array([stored[name][kept] for name in ("d", "seed", "n", "nu")]).T, rows]
-)
-norms = norms[np.lexsort(norms.T[2::-1])]
-peaks = norm_peak.grid_peaks(*norms.T)
+kept = stored.loc[~stored["d"].isin(peak_dimensions), ["d", "seed", "n", "nu"]]
+rows = [row for d in progress(peak_dimensions, "training") for row in sweep(d)]
+norms = pd.concat([kept, pd.DataFrame(rows, columns=kept.columns)])
+norms = norms.sort_values(["d", "seed", "n"], ignore_index=True)
+peaks = norm_peak.grid_peaks(norms)
 x, y, errors, free = norm_peak.mean_line(peaks)
 fixed = norm_peak.mean_line(peaks, slope=-3.0)[-1]
 
@@ -353,11 +351,11 @@ fixed = norm_peak.mean_line(peaks, slope=-3.0)[-1]
 figure, (left, right) = panels(2)
 shades = np.linspace(0.25, 1.0, len(peaks))
 for d, shade in zip(peaks, shades, strict=True):
-    mine = norms[(norms[:, 0] == d) & (norms[:, 1] == 0)]
-    load = mine[:, 2] * np.log(mine[:, 2]) / d**2
-    left.plot(load, mine[:, 3], color=CROSS_ENTROPY, alpha=shade, lw=1, label=f"{d}")
-    best = mine[:, 3].argmax()
-    left.plot(load[best], mine[best, 3], "*", color=INK, ms=7)
+    mine = norms[(norms["d"] == d) & (norms["seed"] == 0)]
+    n, nu = mine["n"].to_numpy(), mine["nu"].to_numpy()
+    load, best = n * np.log(n) / d**2, nu.argmax()
+    left.plot(load, nu, color=CROSS_ENTROPY, alpha=shade, lw=1, label=f"{d}")
+    left.plot(load[best], nu[best], "*", color=INK, ms=7)
     single = norm_peak.linearised(peaks[d], d)
     right.plot(*single, ".", color=CROSS_ENTROPY, alpha=0.25, ms=3)
 left.axvline(0.5, color=LIMIT, lw=1)
@@ -391,14 +389,12 @@ figure
 rng = np.random.default_rng([seed, 2])
 single = norm_peak.single_slopes(peaks, rng, min(draws, 1000))
 coarse = [
-    norm_peak.mean_line(
-        norm_peak.grid_peaks(*norms[norm_peak.thinned(*norms.T[:3], 4, offset)].T)
-    )[-1]
+    norm_peak.mean_line(norm_peak.grid_peaks(norm_peak.thinned(norms, 4, offset)))[-1]
     for offset in range(4)
 ]
 small = {d: n for d, n in peaks.items() if d <= 16}
 large = {d: n for d, n in peaks.items() if d >= 16}
-exact_line = norm_peak.line_fit(
+exact_line = line_through(
     x,
     [statistical_dimension(n) - 2 * math.log(n) for n in np.exp(np.exp(x))],
 )
@@ -444,7 +440,7 @@ def count(n, d):
 
 
 verdicts = read_table("finite_size_scaling", "verdicts")
-counts = tally(*(verdicts[name] for name in ("n", "d", "feasible")))
+counts = tally(verdicts)
 for n in progress(sizes, "deciding"):
     middle = round(math.sqrt(n * (statistical_dimension(n) - 0.15)))
     tried = range(max(1, middle - half_width), middle + half_width + 1)
@@ -539,22 +535,16 @@ Table(
 # Pairs are added one at a time; bisection between verdicts finds the last number that some memory retrieves, with a proof on either side.
 
 # %%
-table = read_table("finite_size_scaling", "last")
-last = {
-    (int(d), int(s)): int(n)
-    for d, s, n in zip(table["d"], table["seed"], table["n"], strict=True)
-}
-columns = [stored[name] for name in ("d", "seed", "n", "nu")]
-steps = norm_peak.steps_past_last(*columns, last)
+last = read_table("finite_size_scaling", "last")
+mean_last = last.groupby("d")["n"].mean()
+steps = norm_peak.steps_past_last(stored, last)
 exact_hits = sum(int((x == 0).sum()) for x in steps.values())
 pairs_compared = sum(len(x) for x in steps.values())
 Table(
     {
         "$d$": [str(d) for d in steps],
         "instances": [str(len(x)) for x in steps.values()],
-        "last retrievable $n$, mean": [
-            table["n"][table["d"] == d].mean() for d in steps
-        ],
+        "last retrievable $n$, mean": [mean_last[d] for d in steps],
         "peak at the last": [str((x == 0).sum()) for x in steps.values()],
         "elsewhere, by grid points": [
             ", ".join(f"{s:+d}" for s in x[x != 0]) for x in steps.values()
@@ -580,15 +570,10 @@ print(
 # %%
 trials = read_table("finite_size_scaling", "structures")
 moved = {}
-for n in sorted(set(trials["n"])):
-    for place, structure in enumerate(STRUCTURES):
-        mine = (trials["structure"] == place) & (trials["n"] == n)
-        outcome = tally(trials["n"][mine], trials["d"][mine], trials["feasible"][mine])
-        fitted = transition(n, *outcome[n])
-        moved[structure.name, int(n)] = (
-            fitted.half - statistical_dimension(n),
-            fitted.error,
-        )
+for place, structure in enumerate(STRUCTURES):
+    for n, outcome in tally(trials[trials["structure"] == place]).items():
+        fitted = transition(n, *outcome)
+        moved[structure.name, n] = fitted.half - statistical_dimension(n), fitted.error
 structure_sizes = sorted({n for _, n in moved})
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-structures", "caption": "How far each structure of the score directions moves the transition from the kinematic value, with two standard errors. Unit: vectors of length one instead of Gaussian ones. Products of unit vectors behave like independent directions. Unequal lengths cost, shared vectors gain; with Gaussian vectors that share a key the two cancel, and what is left for the memory of the paper (last row) is what the sharing of targets gains."}, "image": {"alt": "A dot plot of nine structures; products of Gaussian vectors at plus 0.3, independent and unit products and same keys at zero, unit vectors that share keys at minus 0.28, and the paper's memory at minus 0.12."}}

@@ -496,7 +496,7 @@ check(
 
 # %%
 pair = [
-    phase.train(
+    phase.train_tail_average(
         high_load,
         r,
         slice_d,
@@ -567,9 +567,9 @@ live = [
     (
         at,
         x,
-        phase.train(at, x, grid_d, seed=derived_seed(seed, 0), tol=0.01, device=device)[
-            1
-        ],
+        phase.train_tail_average(
+            at, x, grid_d, seed=derived_seed(seed, 0), tol=0.01, device=device
+        )[1],
     )
     for x in grid_rs
     for at in progress(grid_loads, f"phase diagram, r = {x:g}")
@@ -718,7 +718,7 @@ sliced = read_table("ridgeless_limit", "slice", "slice_paper")
 load = 0.2 if load < 0.24 else 0.28
 along = {"beta": 30.0, "ridge": 1e-7}
 sliced_fits = [
-    phase.train(
+    phase.train_tail_average(
         at, 0.15, slice_d, seed=derived_seed(seed, 1), tol=1e-4, device=device, **along
     )[1]
     for at in progress(slice_loads, "slice")
@@ -760,10 +760,10 @@ figure
 # The points of a dimension are not independent, since they are one instance to which pairs have been added.
 
 # %%
-rows = np.flatnonzero((sliced["d"] >= 100) & (sliced["seed"] == 0))
-actual = sliced["load"][rows]
-read = np.interp(np.log(sliced["loss"][rows]), np.log(theory.loss), loads)
-n = np.round(actual * sliced["d"][rows] ** 2)
+rows = sliced[(sliced["d"] >= 100) & (sliced["seed"] == 0)]
+actual = rows["load"].to_numpy()
+read = np.interp(np.log(rows["loss"]), np.log(theory.loss), loads)
+n = np.round(actual * rows["d"].to_numpy() ** 2)
 mean, variance = kinematics.pooled_moments(1000, tail_count(0.15, 999))
 check(
     "figure-3",

@@ -65,7 +65,7 @@ from assocmem.experiments.constructions import (
     CONSTRUCTIONS,
     SPLIT,
     SPLIT_GAMMA,
-    half_ratio,
+    median_ratio,
     smallest_dimension,
 )
 from assocmem.experiments.transitions import tally, transition
@@ -431,11 +431,12 @@ stored = read_table("sparse_repair", "dimensions")
 
 def dimensions(n, construction):
     """Stored smallest dimensions of a construction."""
-    return stored["d"][(stored["n"] == n) & (stored["construction"] == construction)]
+    mine = (stored["n"] == n) & (stored["construction"] == construction)
+    return stored.loc[mine, "d"].to_numpy()
 
 
 judged = 1000
-halves = [half_ratio(judged, dimensions(judged, c)) for c in (1, 2, 3)]
+halves = [median_ratio(judged, dimensions(judged, c)) for c in (1, 2, 3)]
 chosen = (theory.paper_share(math.log(judged)), 0.4), (SPLIT, SPLIT_GAMMA), (None, 0.2)
 expected = [
     theory.half_success_ratio(math.log(judged), share=part, gamma=margin)
@@ -448,7 +449,7 @@ check(
     predicted=expected,
     tolerance=[4 * error + 0.1 * x for x, error in halves],
     falsehood=("a reserve costs nothing: all are as in place", expected[-1]),
-    limits=f"at n = {judged} the proof's reserve needs {halves[0][0]:.0f} where outer products need {half_ratio(judged, dimensions(judged, 0))[0]:.1f}",
+    limits=f"at n = {judged} the proof's reserve needs {halves[0][0]:.0f} where outer products need {median_ratio(judged, dimensions(judged, 0))[0]:.1f}",
 )
 
 # %% [markdown]
@@ -741,17 +742,14 @@ figure
 # The median over instances is compared with the dimension at which half of all instances are retrievable by *any* memory: certified verdicts for 300 and 1000 pairs ({doc}`top1_threshold`), the kinematic value less 0.13 in $d^2/n$, as {doc}`finite_size_scaling` has it at 1000, beyond.
 
 # %%
-verdicts = read_table("finite_size_scaling", "verdicts")
+outcomes = tally(read_table("finite_size_scaling", "verdicts"))
 certified = {}
 for size in (300, 1000):
-    outcome = tally(
-        *(verdicts[name][verdicts["n"] == size] for name in ("n", "d", "feasible"))
-    )
-    certified[size] = transition(size, *outcome[size]).half / math.log(size)
+    certified[size] = transition(size, *outcomes[size]).half / math.log(size)
 for size in (3000, 10_000):
     certified[size] = (statistical_dimension(size) - 0.13) / math.log(size)
 halves = {
-    (size, k): half_ratio(size, dimensions(size, k))
+    (size, k): median_ratio(size, dimensions(size, k))
     for size in certified
     for k in range(len(CONSTRUCTIONS))
     if len(dimensions(size, k)) > 1
@@ -868,7 +866,7 @@ again = [
     for t in range(contest_instances)
 ]
 median = {
-    k: half_ratio(contest_n, [d_ for j, _, d_ in again if j == k]) for k, *_ in again
+    k: median_ratio(contest_n, [d_ for j, _, d_ in again if j == k]) for k, *_ in again
 }
 Table(
     {

@@ -230,9 +230,9 @@ undecided = instances * len(counts) - sum(decided for _, decided in counts.value
 
 # %%
 stored = read_table("finite_size_scaling", "verdicts")
-large = stored["n"] >= 300
-undecided += np.isnan(stored["feasible"][large]).sum()
-data = tally(*(stored[name][large] for name in ("n", "d", "feasible")))
+large = stored[stored["n"] >= 300]
+undecided += large["feasible"].isna().sum()
+data = tally(large)
 for n in sizes:
     data[n] = np.array([(d, *c) for (m, d), c in counts.items() if m == n]).T
 all_sizes = sorted(data)

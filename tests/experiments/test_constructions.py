@@ -10,7 +10,7 @@ from assocmem.experiments.constructions import (
     CONSTRUCTIONS,
     Built,
     Construction,
-    half_ratio,
+    median_ratio,
     nested_pairs,
     smallest_dimension,
 )
@@ -64,8 +64,8 @@ def test_a_construction_that_never_works_is_an_error():
 
 
 def test_the_half_ratio_is_that_of_the_median_dimension():
-    ratio, error = half_ratio(100, [20, 22, 24, 40])
+    ratio, error = median_ratio(100, [20, 22, 24, 40])
     assert ratio == pytest.approx(23**2 / (100 * math.log(100)))
     spread = np.std([20, 22, 24, 40], ddof=1)
     assert error == pytest.approx(2 * 23 * 1.2533 * spread / 2 / (100 * math.log(100)), rel=1e-3)
-    assert math.isnan(half_ratio(100, [20])[1])
+    assert math.isnan(median_ratio(100, [20])[1])

@@ -1,29 +1,30 @@
 """The norm of trained memories along the load, and the certified last retrievable pair."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from assocmem.deciding.feasibility import decide_top1
 from assocmem.experiments.norm_peak import (
+    critical_pairs,
     grid_peaks,
     last_retrievable,
-    line_fit,
     linearised,
     load_grid,
     mean_line,
-    predicted_pairs,
     single_slopes,
     steps_past_last,
     thinned,
-    train,
+    train_cross_entropy,
 )
+from assocmem.experiments.statistics import line_through
 from assocmem.pairs.data import gaussian_pairs
 from assocmem.theory.kinematics import critical_dimension, pooled_moments
 
 
 def test_the_ridge_is_the_one_of_the_summed_loss():
     """At the minimum of the sum of losses + effective / 2 |W|^2, W = -gradient / effective."""
-    found, effective = train(12, 4, seed=1, effective_ridge=0.3, tol=1e-12), 0.3
+    found, effective = train_cross_entropy(12, 4, seed=1, effective_ridge=0.3, tol=1e-12), 0.3
     pairs = gaussian_pairs(12, 4, seed=1)
     S = pairs.U.T @ found.W @ pairs.V
     weights = S.softmax(dim=0)
@@ -34,7 +35,7 @@ def test_the_ridge_is_the_one_of_the_summed_loss():
 def test_the_norm_peaks_near_the_last_retrievable_pair():
     d = 8
     last = last_retrievable(d, seed=3)
-    norms = {n: train(n, d, seed=3).nu for n in (last - 10, last, last + 1, last + 10)}
+    norms = {n: train_cross_entropy(n, d, seed=3).nu for n in (last - 10, last, last + 1, last + 10)}
     assert max(norms[last], norms[last + 1]) > 3 * max(norms[last - 10], norms[last + 10])
 
 
@@ -52,16 +53,16 @@ def test_no_proof_is_an_error(monkeypatch):
         last_retrievable(8, seed=0)
 
 
-def test_predicted_pairs_invert_the_critical_dimension():
+def test_critical_pairs_invert_the_critical_dimension():
     for d in (2, 5, 40, 1000):
-        assert critical_dimension(predicted_pairs(d)) == pytest.approx(d, rel=1e-9)
+        assert critical_dimension(critical_pairs(d)) == pytest.approx(d, rel=1e-9)
     with pytest.raises(ValueError, match="d = 1: must be in"):
-        predicted_pairs(1)
+        critical_pairs(1)
 
 
 @pytest.mark.parametrize("d", [8, 20, 100])
 def test_grids_are_dense_about_the_transition(d):
-    grid, centre = np.array(load_grid(d)), predicted_pairs(d)
+    grid, centre = np.array(load_grid(d)), critical_pairs(d)
     assert grid[0] < 0.65 * centre
     assert grid[-1] > 1.45 * centre
     steps = np.diff(grid)
@@ -71,61 +72,46 @@ def test_grids_are_dense_about_the_transition(d):
     assert len(load_grid(d, step=0.08)) < len(grid)
 
 
-def test_lines_are_those_of_least_squares():
-    rng = np.random.default_rng(0)
-    x = np.linspace(1, 2, 7)
-    y = 1 - 3 * x + 0.1 * rng.standard_normal(7)
-    coefficients, covariance = np.polyfit(x, y, 1, cov=True)
-    free, fixed = line_fit(x, y), line_fit(x, y, slope=-3.0)
-    assert (free.slope, free.intercept) == pytest.approx(tuple(coefficients))
-    assert free.slope_error == pytest.approx(covariance[0, 0] ** 0.5)
-    assert fixed.intercept == pytest.approx((y + 3 * x).mean())
-    assert fixed.slope_error == 0
-    assert fixed.residual >= free.residual
-    with pytest.raises(ValueError, match="x = '2 points': must be at least 3"):
-        line_fit(x[:2], y[:2])
-
-
 def test_the_conjecture_is_a_line_in_these_coordinates():
     n = np.array([50.0, 500.0, 5000.0])
     x, y = linearised(n, np.sqrt(n * (2 * np.log(n) - 3 * np.log(np.log(n)) + 0.7)))
-    line = line_fit(x, y)
+    line = line_through(x, y)
     assert (line.slope, line.intercept) == pytest.approx((-3, 0.7))
 
 
 def rows_of(instances):
-    """Columns d, seed, n, nu from {(d, seed): {n: nu}}."""
+    """One row a fit, from {(d, seed): {n: nu}}."""
     rows = [(d, s, n, nu) for (d, s), norms in instances.items() for n, nu in norms.items()]
-    return np.array(rows, dtype=float).T
+    return pd.DataFrame(rows, columns=["d", "seed", "n", "nu"], dtype=float)
 
 
 def test_peaks_are_found_for_every_instance():
-    columns = rows_of(
+    fits = rows_of(
         {
             (8, 0): {10: 1.0, 11: 5.0, 12: 2.0},
             (8, 1): {10: 7.0, 11: 5.0, 12: 2.0},
             (9, 0): {14: 1.0, 13: 3.0},
         }
     )
-    found = grid_peaks(*columns)
+    found = grid_peaks(fits)
     assert {d: list(n) for d, n in found.items()} == {8: [11, 10], 9: [13]}
     unfinished = {(8, 0): {10: 1.0, 12: 5.0}, (9, 0): {10: 1.0, 12: 5.0, 14: 2.0}, (9, 1): {10: 1.0, 12: 5.0}}
-    assert {d: list(n) for d, n in grid_peaks(*rows_of(unfinished)).items()} == {9: [12]}
+    assert {d: list(n) for d, n in grid_peaks(rows_of(unfinished)).items()} == {9: [12]}
 
 
 def test_steps_are_counted_from_the_last_retrievable_load():
-    columns = rows_of({(8, 0): {10: 1.0, 12: 5.0, 14: 2.0}, (8, 1): {10: 7.0, 12: 5.0, 14: 2.0}})
-    found = steps_past_last(*columns, {(8, 0): 13, (8, 1): 14})
-    assert list(found[8]) == [0, -2]
-    assert list(steps_past_last(*columns, {(8, 0): 11})[8]) == [1]
+    fits = rows_of({(8, 0): {10: 1.0, 12: 5.0, 14: 2.0}, (8, 1): {10: 7.0, 12: 5.0, 14: 2.0}})
+    last = lambda *rows: pd.DataFrame(rows, columns=["d", "seed", "n"], dtype=float)  # noqa: E731
+    assert steps_past_last(fits, last((8, 0, 13), (8, 1, 14)))[8].tolist() == [0, -2]
+    assert steps_past_last(fits, last((8, 0, 11)))[8].tolist() == [1]
     with pytest.raises(ValueError, match="last = 'd = 9, seed = 0': must be of instances that were trained"):
-        steps_past_last(*columns, {(9, 0): 12})
+        steps_past_last(fits, last((9, 0, 12)))
 
 
 def test_a_thinner_grid_keeps_every_other_load_of_each_instance():
-    d, seed, n, _ = rows_of({(8, 0): dict.fromkeys((12, 10, 11), 1.0), (8, 1): dict.fromkeys((10, 11), 1.0)})
-    assert list(n[thinned(d, seed, n, 2)]) == [12, 10, 10]
-    assert list(n[thinned(d, seed, n, 2, offset=1)]) == [11, 11]
+    fits = rows_of({(8, 0): dict.fromkeys((12, 10, 11), 1.0), (8, 1): dict.fromkeys((10, 11), 1.0)})
+    assert thinned(fits, 2)["n"].tolist() == [12, 10, 10]
+    assert thinned(fits, 2, offset=1)["n"].tolist() == [11, 11]
 
 
 def law(n, slope):
@@ -140,9 +126,6 @@ def test_lines_through_means_weigh_instances():
     np.testing.assert_allclose(y, 1 - 2.5 * x)
     width = [pooled_moments(n)[1] / n / count for n, count in sizes.items()]
     np.testing.assert_allclose(error, np.sqrt(width))
-    heavier = line_fit([0, 1, 2], [0, 1, 3], error=[0.1, 0.1, 100])
-    assert heavier.slope == pytest.approx(1, abs=1e-3)
-    assert heavier.slope_error == pytest.approx(0.1 * 2**0.5, rel=1e-3)
 
 
 def test_single_instances_scatter_about_the_line():

@@ -1,6 +1,7 @@
 """Stated powers of d against fitted ones, on sizes whose powers are known."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from assocmem.book.claims import check, statements
@@ -11,7 +12,6 @@ from assocmem.experiments.removal_rates import (
     fluctuation_laws,
     rate_evidence,
     size_groups,
-    stack,
 )
 from assocmem.pairs.sizes import pairs_at_load
 
@@ -34,10 +34,10 @@ def made_up(shift=0.0):
                 row[f"{e.size}_rms"] = size
             row |= {f.size: 1 + d ** (f.found + shift) * rng.standard_normal() for f in FLUCTUATIONS}
             rows.append(row)
-    return stack(rows)
+    return pd.DataFrame(rows)
 
 
-COLUMNS = made_up()
+INSTANCES = made_up()
 
 
 def test_estimates_belong_to_statements_and_have_one_size_each():
@@ -49,18 +49,18 @@ def test_estimates_belong_to_statements_and_have_one_size_each():
 
 def test_fits_find_the_powers_without_the_logarithms():
     for e in ESTIMATES:
-        laws = fit_estimate(COLUMNS, e, LOAD)
+        laws = fit_estimate(INSTANCES, e, LOAD)
         assert len(laws) == (2 if e.logs else 1)
         for law in laws:
             assert law.exponent == pytest.approx(e.exponent if e.found is None else e.found, abs=0.1)
     score = next(e for e in ESTIMATES if e.size == "score")
-    raw = fit_estimate({**COLUMNS, "score_rms": COLUMNS["score"]}, score, LOAD)[1]
+    raw = fit_estimate(INSTANCES.assign(score_rms=INSTANCES["score"]), score, LOAD)[1]
     assert raw.exponent > score.exponent + 0.2  # with the logarithm left in
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_bound_holds_where_sizes_have_their_power(claim):
-    found = check(**rate_evidence(claim, COLUMNS, LOAD))
+    found = check(**rate_evidence(claim, INSTANCES, LOAD))
     assert found.verdict == found.expected
     assert (found.verdict == "does not hold") == (claim == "equation-ehat-entry-sizes")
 
@@ -79,17 +79,17 @@ def test_a_bound_says_nothing_where_sizes_are_smaller(claim):
 
 
 def test_fluctuations_are_those_of_the_instances():
-    for f, law in zip(FLUCTUATIONS, fluctuation_laws(COLUMNS, LOAD), strict=True):
+    for f, law in zip(FLUCTUATIONS, fluctuation_laws(INSTANCES, LOAD), strict=True):
         assert law.exponent == pytest.approx(f.found, abs=4 * law.deviation)
         assert law.deviation < 0.2
 
 
 def test_dimensions_where_a_size_is_missing_are_left_out():
-    columns = dict(COLUMNS, chi=np.where(COLUMNS["d"] > 50, np.nan, COLUMNS["chi"]))
-    assert sorted(size_groups(columns, "chi", LOAD)) == [16, 24, 32, 48]
-    assert sorted(size_groups(columns, "norm", LOAD)) == [16, 24, 32, 48, 64, 96]
+    instances = INSTANCES.assign(chi=INSTANCES["chi"].where(INSTANCES["d"] <= 50))
+    assert sorted(size_groups(instances, "chi", LOAD)) == [16, 24, 32, 48]
+    assert sorted(size_groups(instances, "norm", LOAD)) == [16, 24, 32, 48, 64, 96]
 
 
 def test_a_statement_without_estimates_is_refused():
     with pytest.raises(ValueError, match="claim = 'lemma-12': must be a statement with estimates"):
-        check(**rate_evidence("lemma-12", COLUMNS, LOAD))
+        check(**rate_evidence("lemma-12", INSTANCES, LOAD))

@@ -1,9 +1,32 @@
-"""Polynomials in 1/d and powers of d."""
+"""Lines, polynomials in 1/d and powers of d."""
 
 import numpy as np
 import pytest
 
-from assocmem.experiments.statistics import pooled_errors, power_law, through_inverse
+from assocmem.experiments.statistics import line_through, pooled_errors, power_law, through_inverse
+
+
+def test_lines_are_those_of_least_squares():
+    rng = np.random.default_rng(0)
+    x = np.linspace(1, 2, 7)
+    y = 1 - 3 * x + 0.1 * rng.standard_normal(7)
+    slope = ((x - x.mean()) * y).sum() / ((x - x.mean()) ** 2).sum()
+    free, fixed = line_through(x, y), line_through(x, y, slope=-3.0)
+    assert (free.slope, free.intercept) == pytest.approx((slope, y.mean() - slope * x.mean()))
+    scatter = ((y - free.intercept - slope * x) ** 2).sum() / 5
+    assert free.slope_error == pytest.approx((scatter / ((x - x.mean()) ** 2).sum()) ** 0.5)
+    assert fixed.intercept == pytest.approx((y + 3 * x).mean())
+    assert fixed.slope_error == 0
+    with pytest.raises(ValueError, match="x = '2 points': must be at least 3"):
+        line_through(x[:2], y[:2])
+
+
+def test_points_weigh_by_their_errors():
+    heavier = line_through([0, 1, 2], [0, 1, 3], error=[0.1, 0.1, 100])
+    assert heavier.slope == pytest.approx(1, abs=1e-3)
+    assert heavier.slope_error == pytest.approx(0.1 * 2**0.5, rel=1e-3)
+    fixed = line_through([0, 1, 2], [0, 1, 3], error=[0.1, 0.1, 100], slope=1.0)
+    assert fixed.intercept == pytest.approx(0, abs=1e-5)
 
 
 def test_an_exact_polynomial_is_followed_to_its_limit():

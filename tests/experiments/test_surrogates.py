@@ -6,7 +6,7 @@ import torch
 from scipy.optimize import linprog
 
 from assocmem.deciding.feasibility import decide_top1
-from assocmem.experiments.norm_peak import train
+from assocmem.experiments.norm_peak import train_cross_entropy
 from assocmem.experiments.surrogates import (
     STRUCTURES,
     _projection_cost,
@@ -79,7 +79,7 @@ def test_independent_directions_follow_the_kinematic_formula():
 def test_training_on_shared_directions_is_training_on_pairs(n):
     pairs = gaussian_pairs(n, 5, seed=3)
     A = torch.einsum("aj,bi->jiab", pairs.U, pairs.V).reshape(n, n, -1)
-    expected = train(n, 5, seed=3, effective_ridge=1e-4, tol=1e-10).W.flatten()
+    expected = train_cross_entropy(n, 5, seed=3, effective_ridge=1e-4, tol=1e-10).W.flatten()
     torch.testing.assert_close(trained(A, 1e-4), expected, rtol=1e-4, atol=1e-4 * float(expected.norm()))
 
 

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import special
 
@@ -55,7 +56,7 @@ def test_a_transition_needs_both_outcomes():
 
 
 def test_outcomes_are_counted_by_size_and_dimension():
-    n, d = np.array([5, 5, 5, 5, 9.0]), np.array([3, 2, 3, 3, 4.0])
-    counts = tally(n, d, np.array([1, 0, np.nan, 0, 1.0]))
+    rows = [(5, 3, 1), (5, 2, 0), (5, 3, math.nan), (5, 3, 0), (9, 4, 1)]
+    counts = tally(pd.DataFrame(rows, columns=["n", "d", "feasible"], dtype=float))
     found = {size: [list(map(int, part)) for part in parts] for size, parts in counts.items()}
     assert found == {5: [[2, 3], [0, 1], [1, 2]], 9: [[4], [1], [1]]}

@@ -40,6 +40,7 @@ def test_a_table_comes_back_by_columns(table):
     np.testing.assert_array_equal(found["d"], [3, 3, 8, 8])
     np.testing.assert_array_equal(found["feasible"], [0, 0, 1, 1])
     assert list(found) == ["n", "d", "seed", "feasible", "steps", "margin", "seconds"]
+    assert set(found.dtypes) == {np.dtype(float)}
 
 
 def test_entries_are_numbers_nothing_or_words(project):
@@ -50,7 +51,8 @@ def test_entries_are_numbers_nothing_or_words(project):
     export(read_sweep(path))
     found = read_table("tiny", "mixed")
     np.testing.assert_array_equal(found["c"], [0.5, 2.0])
-    assert found["word"].tolist() == ["", "even"]
+    assert found["word"].isna().tolist() == [True, False]
+    assert found["word"].iloc[1] == "even"
 
 
 @pytest.mark.parametrize(
@@ -76,6 +78,7 @@ def test_further_tables_are_added_where_they_are_there(table):
     both = read_table("tiny", "verdicts", "verdicts_paper")
     assert len(alone["d"]) == 4
     np.testing.assert_array_equal(both["d"], [3, 3, 8, 8, 7])
+    assert both.index.is_unique
 
 
 def changed_by_hand(path):

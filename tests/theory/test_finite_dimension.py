@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assocmem.experiments.phase import train
+from assocmem.experiments.phase import train_tail_average
 from assocmem.pairs.scores import scores
 from assocmem.theory.finite_dimension import effective_load, laws_at_size
 from assocmem.theory.ridgeless import sat_edge, sat_laws, tail_mean
@@ -45,7 +45,7 @@ def test_laws_are_those_of_samples_with_lengths():
 
 def test_training_evens_out_margins_and_not_margins_over_lengths():
     """Among keys near the edge the margin does not go with the spread of the competitors; the signal does."""
-    pairs, found = train(0.2, 0.15, 32, seed=1, beta=30.0, ridge=1e-7, tol=1e-4)
+    pairs, found = train_tail_average(0.2, 0.15, 32, seed=1, beta=30.0, ridge=1e-7, tol=1e-4)
     S = scores(pairs, found.W).numpy() / found.nu
     signal = S.diagonal().copy()
     np.fill_diagonal(S, np.nan)

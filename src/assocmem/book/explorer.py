@@ -9,8 +9,6 @@ import json
 import math
 from pathlib import Path
 
-import numpy as np
-
 from assocmem.book.plotting import proportion_interval
 from assocmem.book.tables_read import folders_read
 from assocmem.experiments.scales import CLIPPED, SPLIT, half_ratio, stored_digits
@@ -87,39 +85,34 @@ def tables() -> dict[str, object]:
 
 
 def _pooled():
-    table = read_table("explorer", "pooled")
-    rows = []
-    for n in np.unique(table["n"]):
-        mine = table["n"] == n
-        order = np.argsort(table["k"][mine])
-        columns = {name: table[name][mine][order].tolist() for name in ("mean", "variance", "third")}
-        rows.append({"n": int(n), "k": [int(k) for k in table["k"][mine][order]], **columns})
-    return rows
+    table, moments = read_table("explorer", "pooled").sort_values("k"), ["mean", "variance", "third"]
+    return [
+        {"n": int(n), "k": rows["k"].astype(int).tolist(), **rows[moments].to_dict("list")}
+        for n, rows in table.groupby("n")
+    ]
 
 
 def _outer_products():
     table = read_table("explorer", "outer_products")
-    n, ratio = np.unique(table["n"]), np.unique(table["ratio"])
-    values = np.full((len(n), len(ratio)), np.nan)
-    values[np.searchsorted(n, table["n"]), np.searchsorted(ratio, table["ratio"])] = table["log_failure"]
-    return {"n": [int(x) for x in n], "ratio": ratio.tolist(), "log_failure": values.tolist()}
+    values = table.pivot(index="n", columns="ratio", values="log_failure")
+    return {
+        "n": values.index.astype(int).tolist(),
+        "ratio": values.columns.tolist(),
+        "log_failure": values.to_numpy().tolist(),
+    }
 
 
 def _certified():
     """Counts of proved verdicts by tail fraction (0 for first place) and number of pairs."""
     top1, tails = read_table("finite_size_scaling", "verdicts"), read_table("ridgeless_limit", "verdicts")
     return [
-        *_counts(0.0, top1["n"], top1["d"], top1["feasible"]),
-        *(
-            row
-            for r in np.unique(tails["r"])
-            for row in _counts(float(r), *(tails[name][tails["r"] == r] for name in ("n", "d", "feasible")))
-        ),
+        *_counts(0.0, top1),
+        *(row for r, outcomes in tails.groupby("r") for row in _counts(float(r), outcomes)),
     ]
 
 
-def _counts(r, n, d, feasible):
-    for size, (dimensions, yes, decided) in tally(n, d, feasible).items():
+def _counts(r, outcomes):
+    for size, (dimensions, yes, decided) in tally(outcomes).items():
         k = tail_count(r, size - 1) if r else 1
         found = transition(size, dimensions, yes, decided, k)
         low, high = proportion_interval(yes, decided)

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from assocmem.checks import require, require_integer
+from assocmem.experiments.bisection import last_that_holds
 from assocmem.memories.clipped import clipped_memory
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.memories.sparse_repair import repair_in_place, sparse_repair
@@ -21,8 +23,16 @@ from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
 from assocmem.training.fit import fit
 from assocmem.training.losses import CrossEntropy
 
-WIDEST = 120.0  # d^2 / (n log n) of the longer vectors
-SPLIT, SPLIT_GAMMA = 0.12, 0.08  # near the best reserve and margin for n from 300 to 10,000
+WIDEST = 120.0
+"""``d^2 / (n log n)`` of the longer vectors; more than any construction here has needed."""
+HOPELESS = 0.8
+"""``d^2 / (n log n)`` at which no memory is taken to retrieve all pairs, so that no search goes lower."""
+GROWTH = 1.3
+"""Factor by which the dimension grows while a construction fails; by trial."""
+SPLIT = 0.12
+"""Share of the coordinates that is reserved: near the best one for n from 300 to 10,000."""
+SPLIT_GAMMA = 0.08
+"""Margin of the repair with that reserve: likewise."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +69,7 @@ class Construction:
     """
 
     name: str
-    build: Callable
+    build: Callable[[Pairs], Built]
     highest: float
     trained: bool = False
 
@@ -118,13 +128,18 @@ CONSTRUCTIONS = (
 """Stored tables know them by their place."""
 
 
-def nested_pairs(n, seed):
+def nested_pairs(n: int, seed: int) -> Callable[[int], Pairs]:
     """An instance in any dimension: a function from d to its `Pairs`.
 
     Parameters
     ----------
     n, seed : int
         As in `gaussian_pairs`.
+
+    Returns
+    -------
+    callable
+        From a dimension to `Pairs`; it raises ValueError for one that is too large.
     """
     longest = dimension_at_ratio(n, WIDEST)
     long = gaussian_pairs(n, longest, seed=seed)
@@ -138,7 +153,7 @@ def nested_pairs(n, seed):
     return at
 
 
-def smallest_dimension(construction, n, *, seed):
+def smallest_dimension(construction: Construction, n: int, *, seed: int) -> tuple[int, Built]:
     """Dimension from which a construction retrieves every pair of an instance, by bisection.
 
     Parameters
@@ -159,30 +174,30 @@ def smallest_dimension(construction, n, *, seed):
     ArithmeticError
         If it does not succeed in the longest dimension.
     """
-    at = nested_pairs(n, seed)
+    at, longest, smallest = nested_pairs(n, seed), dimension_at_ratio(n, WIDEST), None
 
-    def attempt(d):
+    def fails(d):
+        nonlocal smallest
         pairs = at(d)
         built = construction.build(pairs)
-        return built if float(retrieval_margins(pairs, built.W).min()) > 0 else None
+        retrieved = float(retrieval_margins(pairs, built.W).min()) > 0
+        smallest = built if retrieved else smallest  # a success comes at a smaller d than those before it
+        return not retrieved
 
-    low, longest = dimension_at_ratio(n, 0.8), dimension_at_ratio(n, WIDEST)
-    high = min(longest, dimension_at_ratio(n, construction.highest))
-    while (built := attempt(high)) is None:
-        if high == longest:
-            raise ArithmeticError(f"{construction.name}: fails in dimension {high}, n = {n}, seed = {seed}")
-        low, high = high, min(longest, math.ceil(1.3 * high))
-    while high - low > 1:
-        middle = (low + high) // 2
-        if (found := attempt(middle)) is None:
-            low = middle
-        else:
-            high, built = middle, found
-    return high, built
+    failing, d = last_that_holds(
+        fails,
+        min(longest, dimension_at_ratio(n, construction.highest)),
+        lambda d, strides: math.ceil(GROWTH * d) - d,
+        known=dimension_at_ratio(n, HOPELESS),
+        ceiling=longest,
+    )
+    if failing == longest:
+        raise ArithmeticError(f"{construction.name}: fails in dimension {longest}, n = {n}, seed = {seed}")
+    return d, smallest
 
 
-def half_ratio(n, dimensions):
-    """Ratio ``d^2 / (n log n)`` at which half of the instances are retrieved.
+def median_ratio(n: int, dimensions: ArrayLike) -> tuple[float, float]:
+    """Ratio ``d^2 / (n log n)`` of the median of smallest dimensions: half of the instances need no more.
 
     Parameters
     ----------

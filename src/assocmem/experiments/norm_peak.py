@@ -6,23 +6,37 @@ peaks, and the paper reads the transition off the peak (Figure 1).
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from assocmem.checks import require, require_integer
 from assocmem.deciding.feasibility import decide_top1
+from assocmem.experiments.bisection import last_that_holds
+from assocmem.experiments.frames import DataFrame
+from assocmem.experiments.statistics import Line, line_through
 from assocmem.pairs.data import gaussian_pairs
 from assocmem.theory.kinematics import critical_dimension, pooled_moments
-from assocmem.training.fit import fit
+from assocmem.training.fit import Fit, fit
 from assocmem.training.losses import CrossEntropy
 
-SPARSE = 0.6, 1.55, 0.1  # relative to the predicted transition
+SPARSE = np.arange(0.6, 1.55, 0.1)
+"""Numbers of pairs of the sparse part of a grid of loads, relative to the predicted transition; the norm is
+moderate at either end."""
+NEAR_WIDTHS = 2.5
+"""Half the extent of the dense part, in standard deviations between instances: most peaks lie within."""
+NEAR_SHARE = 0.05
+"""What is added to that extent, relative to the predicted number of pairs, as the prediction may be off."""
+FIRST_STRIDE = 0.05
+"""First stride of the search for the last retrievable pair, relative to the predicted number; by trial."""
 
 
-def train(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="cpu"):
+def train_cross_entropy(
+    n: int, d: int, *, seed: int, effective_ridge: float = 1e-8, tol: float = 1e-6, device: str = "cpu"
+) -> Fit:
     """Cross-entropy memory of Figure 1, on the first n pairs of the instance ``seed``.
 
     Parameters
@@ -31,7 +45,7 @@ def train(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="cpu"):
         As in `gaussian_pairs`; draws of different n share their first pairs.
     effective_ridge : float
         The paper's ``lambda n / d^2``, which multiplies ``|W|_F^2 / 2`` beside the *sum* of losses (eq.
-        ``ce``).
+        ``ce``). Everywhere else in this package a ridge is ``lambda``; here the one is made the other.
     tol, device
         As in `fit` and `gaussian_pairs`.
 
@@ -45,7 +59,7 @@ def train(n, d, *, seed, effective_ridge=1e-8, tol=1e-6, device="cpu"):
 
 
 @cache
-def predicted_pairs(d):
+def critical_pairs(d: float) -> float:
     """Number of pairs (not rounded) whose `critical_dimension` is d, for d from 2 to 1e6."""
     require(2 <= d <= 1e6, "d", d, "in [2, 1e6]")
     # a key takes between 1/2 and 2 log n of the d^2 numbers
@@ -53,32 +67,32 @@ def predicted_pairs(d):
     return brentq(lambda n: critical_dimension(n) - d, low, high, xtol=1e-9, rtol=1e-12)
 
 
-def load_grid(d, *, step=0.01):
+def load_grid(d: int, *, step: float = 0.01) -> list[int]:
     """Numbers of pairs at which to train: dense about the predicted transition, sparse elsewhere.
 
     Parameters
     ----------
     d : int
     step : float
-        Spacing near the transition, relative to `predicted_pairs`; at least one pair.
+        Spacing near the transition, relative to `critical_pairs`; at least one pair.
 
     Returns
     -------
     list of int
         Increasing.
     """
-    centre = predicted_pairs(d)
+    centre = critical_pairs(d)
     mean, variance = pooled_moments(round(centre))
-    near = 2.5 * math.sqrt(variance / centre) / mean + 0.05  # relative; instances differ by so much
+    near = NEAR_WIDTHS * math.sqrt(variance / centre) / mean + NEAR_SHARE  # relative to the centre
     spacing = max(1.0, step * centre)
     count = math.ceil(near * centre / spacing)
     dense = centre + spacing * np.arange(-count, count + 1)
-    sparse = centre * np.arange(*SPARSE)
+    sparse = centre * SPARSE
     sparse = sparse[np.abs(sparse - centre) > near * centre + 1]
     return sorted({max(2, round(x)) for x in (*dense, *sparse)})
 
 
-def last_retrievable(d, *, seed):
+def last_retrievable(d: int, *, seed: int) -> int:
     """Largest n whose first n pairs some memory retrieves, by bisection between verdicts.
 
     Leaving pairs out never makes a retrievable instance hopeless, so there is one such n.
@@ -100,81 +114,43 @@ def last_retrievable(d, *, seed):
         Where a verdict that is needed could not be proved.
     """
     require_integer("d", d, 2)
-    centre = predicted_pairs(d)
-    low, high, stride = 1, None, max(1, round(0.05 * centre))
-    n = max(2, round(centre))
-    while high is None or high - low > 1:
+    centre = critical_pairs(d)
+
+    def retrievable(n):
         feasible = decide_top1(gaussian_pairs(n, d, seed=seed)).feasible
         if feasible is None:
             raise ArithmeticError(f"no proof either way for n = {n}, d = {d}, seed = {seed}")
-        low, high = (max(low, n), high) if feasible else (low, n)
-        if high is None:
-            n, stride = n + stride, 2 * stride
-        elif low == 1:
-            n, stride = max(2, n - stride), 2 * stride
-        else:
-            n = (low + high) // 2
-    return low
+        return feasible
+
+    first = max(1, round(FIRST_STRIDE * centre))
+    start = max(2, round(centre))
+    return last_that_holds(retrievable, start, lambda n, strides: first * 2**strides, floor=2)[0]
 
 
-@dataclass(frozen=True)
-class Line:
-    """A straight line through points, by least squares.
+def linearised(n: ArrayLike, d: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates in which the conjecture is a line of slope -3.
 
-    Attributes
+    Parameters
     ----------
-    slope, intercept : float
-    slope_error : float
-        Standard error, from the errors of the points or else their scatter; 0 for a slope that was given.
-    residual : float
-        Root mean square distance.
+    n, d : float or array
+        Numbers of pairs and dimensions.
+
+    Returns
+    -------
+    x, y : ndarray
+        ``log log n`` and ``d^2 / n - 2 log n``.
     """
-
-    slope: float
-    intercept: float
-    slope_error: float
-    residual: float
-
-
-def linearised(n, d):
-    """Coordinates in which the conjecture is a line of slope -3: ``log log n`` and ``d^2 / n - 2 log n``."""
     n, d = np.asarray(n, dtype=float), np.asarray(d, dtype=float)
     return np.log(np.log(n)), d**2 / n - 2 * np.log(n)
 
 
-def line_fit(x, y, slope=None, error=None):
-    """Least-squares line through at least three points, of any slope or of a given one.
-
-    Parameters
-    ----------
-    x, y : array, shape (m,)
-    slope : float, optional
-    error : array, shape (m,), optional
-        Standard errors of y, whose inverse squares are the weights.
-
-    Returns
-    -------
-    Line
-    """
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    require(len(x) >= 3, "x", f"{len(x)} points", "at least 3")
-    weights = np.ones(len(x)) if error is None else 1 / np.asarray(error) ** 2
-    mean_x, mean_y = np.average(x, weights=weights), np.average(y, weights=weights)
-    spread = (weights * (x - mean_x) ** 2).sum()
-    found = (weights * (x - mean_x) * y).sum() / spread if slope is None else slope
-    squares = (y - mean_y - found * (x - mean_x)) ** 2
-    variance = squares.sum() / (len(x) - 2) if error is None else 1.0
-    slope_error = math.sqrt(variance / spread) if slope is None else 0.0
-    return Line(float(found), float(mean_y - found * mean_x), slope_error, math.sqrt(squares.mean()))
-
-
-def grid_peaks(d, seed, n, nu):
+def grid_peaks(fits: DataFrame) -> dict[int, np.ndarray]:
     """Number of pairs at which the norm of each instance is largest.
 
     Parameters
     ----------
-    d, seed, n, nu : array, shape (rows,)
-        One row a fit.
+    fits : DataFrame
+        One row a fit, with an index that tells rows apart; columns ``d``, ``seed``, ``n`` and ``nu``.
 
     Returns
     -------
@@ -182,30 +158,27 @@ def grid_peaks(d, seed, n, nu):
         For each dimension, one number of pairs for each seed. Instances whose norm is largest at the last
         load have no peak there, and are left out.
     """
-    found = {}
-    for dimension in np.unique(d):
-        rows = d == dimension
-        mine = [rows & (seed == s) for s in np.unique(seed[rows])]
-        peaks = np.array([n[m][nu[m].argmax()] for m in mine if nu[m].argmax() != n[m].argmax()])
-        if len(peaks):
-            found[int(dimension)] = peaks
-    return found
+    instances = fits.groupby(["d", "seed"])
+    peaks = fits.loc[instances["nu"].idxmax(), ["d", "n"]]
+    inside = peaks["n"].to_numpy() < instances["n"].max().to_numpy()
+    return {int(d): n.to_numpy() for d, n in peaks[inside].groupby("d")["n"]}
 
 
-def steps_past_last(d, seed, n, nu, last):
+def steps_past_last(fits: DataFrame, last: DataFrame) -> dict[int, np.ndarray]:
     """Grid points from the last retrievable load of each instance to the load where its norm is largest.
 
     Parameters
     ----------
-    d, seed, n, nu : array, shape (rows,)
-        One row a fit; the loads of an instance in increasing order.
-    last : dict of (int, int) to int
-        Last retrievable number of pairs by dimension and seed.
+    fits : DataFrame
+        One row a fit, the loads of an instance in increasing order; columns ``d``, ``seed``, ``n`` and
+        ``nu``.
+    last : DataFrame
+        One row an instance: columns ``d``, ``seed``, and ``n``, its last retrievable number of pairs.
 
     Returns
     -------
     dict of int to ndarray
-        For each dimension one number for each of its seeds in ``last``; 0 where the peak is at the largest
+        For each dimension one number for each of its rows in ``last``; 0 where the peak is at the largest
         load of the grid that can still be retrieved.
 
     Raises
@@ -213,34 +186,38 @@ def steps_past_last(d, seed, n, nu, last):
     ValueError
         For an instance of ``last`` without a fit.
     """
-    steps = {dimension: [] for dimension, _ in last}
-    for (dimension, s), end in last.items():
-        rows = (d == dimension) & (seed == s)
-        require(bool(rows.any()), "last", f"d = {dimension}, seed = {s}", "of instances that were trained")
-        steps[dimension].append(nu[rows].argmax() - np.searchsorted(n[rows], end, side="right") + 1)
-    return {dimension: np.array(x) for dimension, x in steps.items()}
+    instances, steps = dict(list(fits.groupby(["d", "seed"]))), {}
+    for d, seed, end in last[["d", "seed", "n"]].itertuples(index=False):
+        require(
+            (d, seed) in instances, "last", f"d = {d:g}, seed = {seed:g}", "of instances that were trained"
+        )
+        grid = instances[d, seed]
+        past = grid["nu"].argmax() - grid["n"].searchsorted(end, side="right") + 1
+        steps.setdefault(int(d), []).append(past)
+    return {d: np.array(past) for d, past in steps.items()}
 
 
-def thinned(d, seed, n, keep, offset=0):
+def thinned(fits: DataFrame, keep: int, offset: int = 0) -> DataFrame:
     """Rows that a coarser grid of loads would have: every ``keep``-th of each instance, from ``offset``.
 
     Parameters
     ----------
-    d, seed, n : array, shape (rows,)
+    fits : DataFrame
+        One row a fit; columns ``d``, ``seed`` and ``n``.
     keep, offset : int
+        The offset is less than ``keep``.
 
     Returns
     -------
-    ndarray of bool, shape (rows,)
+    DataFrame
     """
-    chosen = np.zeros(len(d), dtype=bool)
-    for dimension, s in set(zip(d, seed, strict=True)):
-        rows = np.flatnonzero((d == dimension) & (seed == s))
-        chosen[rows[np.argsort(n[rows])][offset::keep]] = True
-    return chosen
+    place = fits.groupby(["d", "seed"])["n"].rank(method="first") - 1
+    return fits[place % keep == offset]
 
 
-def single_slopes(peaks, rng, draws=1000):
+def single_slopes(
+    peaks: Mapping[float, np.ndarray], rng: np.random.Generator, draws: int = 1000
+) -> np.ndarray:
     """Free slopes through one instance drawn at each dimension, as one run of the experiment would give.
 
     Parameters
@@ -256,17 +233,19 @@ def single_slopes(peaks, rng, draws=1000):
     """
     d = np.array(list(peaks))
     drawn = np.array([rng.choice(n, draws) for n in peaks.values()]).T
-    return np.array([line_fit(*linearised(n, d)).slope for n in drawn])
+    return np.array([line_through(*linearised(n, d)).slope for n in drawn])
 
 
-def mean_line(peaks, slope=None):
+def mean_line(
+    peaks: Mapping[float, np.ndarray], slope: float | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Line]:
     """Line through the mean over instances at each dimension, in linearised coordinates.
 
     Parameters
     ----------
     peaks : dict of int to ndarray
     slope : float, optional
-        As in `line_fit`.
+        As in `line_through`.
 
     Returns
     -------
@@ -278,4 +257,4 @@ def mean_line(peaks, slope=None):
     points = [linearised(n, d) for d, n in peaks.items()]
     x, y = (np.array([np.mean(p[i]) for p in points]) for i in (0, 1))
     variance = [pooled_moments(round(n.mean()))[1] / n.mean() / len(n) for n in peaks.values()]
-    return x, y, np.sqrt(variance), line_fit(x, y, slope, np.sqrt(variance))
+    return x, y, np.sqrt(variance), line_through(x, y, np.sqrt(variance), slope)

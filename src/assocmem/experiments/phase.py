@@ -7,31 +7,59 @@ on one side it is a few percent of that, on the other most of it.
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import torch
 from scipy.optimize import brentq
 
 from assocmem.checks import require, require_integer
+from assocmem.experiments.bisection import last_that_holds
+from assocmem.experiments.frames import DataFrame
 from assocmem.experiments.statistics import pooled_errors
 from assocmem.experiments.transitions import tally, transition
-from assocmem.pairs.data import gaussian_pairs
+from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.pairs.scores import signals_and_percentiles
 from assocmem.pairs.sizes import pairs_at_load, tail_count
 from assocmem.theory.kinematics import pooled_moments
 from assocmem.theory.ridgeless import critical_load
 from assocmem.theory.scalar import solve_scalar
-from assocmem.training.fit import fit
+from assocmem.training.fit import Fit, fit
 from assocmem.training.losses import TailAverage
 
-BETA, RIDGE = 30.0, 1e-6  # Figure 2; its beta is not stated, this is that of Figure 3
+BETA = 30.0
+"""Sharpness of Figure 3, taken for Figure 2 as well, where none is stated."""
+RIDGE = 1e-6
+"""Ridge of Figure 2."""
 HALF = 0.5 * math.log(2)
+"""Loss at which a boundary is read off: half of that of a memory that tells nothing from anything."""
 LEVELS = (0, 0.001, 0.003, 0.01, 0.03, *np.arange(1, 10) / 10, 0.93, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1)
 """Shares of keys at which distributions are stored; the edge lies near 0.95 in Figure 3."""
-RESOLUTION, REACH = 0.004, 0.03  # of a boundary, and of the first steps towards it, relative
-ROUGH = 0.01  # relative gap that decides on which side of half of log 2 a loss is
+RESOLUTION = 0.004
+"""Width of a bracket, relative to its number of pairs, that is not halved any more: the loss is interpolated
+within it."""
+REACH = 0.03
+"""First stride of the search for a boundary, relative to the number of pairs; by trial."""
+FIRST_STEP = 1e-3
+"""First step from the critical load towards a predicted boundary, relative; steps double."""
+ROUNDS = 20
+"""Iterations for a number of pairs whose critical dimension is d, at most; by trial."""
+ROUGH = 0.01
+"""Relative duality gap of the fits on the way, which decides on which side of half of log 2 a loss is."""
 
 
-def train(load, r, d, *, seed, beta=BETA, ridge=RIDGE, tol=1e-3, device="cpu", checkpoint=None):
+def train_tail_average(
+    load: float,
+    r: float,
+    d: int,
+    *,
+    seed: int,
+    beta: float = BETA,
+    ridge: float = RIDGE,
+    tol: float = 1e-3,
+    device: str = "cpu",
+    checkpoint: Path | None = None,
+) -> tuple[Pairs, Fit]:
     """Tail-average memory of the first ``load d^2`` pairs of the instance ``seed``.
 
     Parameters
@@ -70,7 +98,7 @@ class Boundary:
     low, high : int
         Their numbers of pairs.
     predicted : int
-        Number of pairs from `predicted_pairs`, where the search began.
+        Number of pairs from `critical_tail_pairs`, where the search began.
     fits : int
         Memories trained.
     """
@@ -82,7 +110,9 @@ class Boundary:
     fits: int
 
 
-def boundary(r, d, *, seed, beta=BETA, ridge=RIDGE, device="cpu"):
+def boundary(
+    r: float, d: int, *, seed: int, beta: float = BETA, ridge: float = RIDGE, device: str = "cpu"
+) -> Boundary:
     """The load at which the loss of one instance passes half of ``log 2``, by bisection.
 
     Pairs are added one after another to the same instance. The bracket is closed to 0.4% of the load, or to
@@ -91,7 +121,7 @@ def boundary(r, d, *, seed, beta=BETA, ridge=RIDGE, device="cpu"):
     Parameters
     ----------
     r, d, seed, beta, ridge, device
-        As in `train`.
+        As in `train_tail_average`.
 
     Returns
     -------
@@ -102,24 +132,27 @@ def boundary(r, d, *, seed, beta=BETA, ridge=RIDGE, device="cpu"):
     ArithmeticError
         If a fit does not converge, or the loss of two pairs is beyond the level already.
     """
-    low, high, losses = None, None, {}
-    n, stride = (predicted := predicted_pairs(d, r)), REACH
-    while low is None or high is None or high - low > max(1, RESOLUTION * high):
-        at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": ROUGH, "device": device}
-        losses[n] = train(n / d**2, r, d, **at)[1].loss
-        low, high = (n, high) if losses[n] < HALF else (low, n)
-        if n == high == 2:
-            raise ArithmeticError(f"d = {d}, r = {r:g}, seed = {seed}: no number of pairs has a small loss")
-        if low is None or high is None:
-            step = max(1, round(stride * n))
-            n, stride = max(2, n + step if high is None else n - step), 2 * stride
-        else:
-            n = (low + high) // 2
+    predicted, losses = critical_tail_pairs(d, r), {}
+    at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": ROUGH, "device": device}
+
+    def learnt(n):
+        losses[n] = train_tail_average(n / d**2, r, d, **at)[1].loss
+        return losses[n] < HALF
+
+    low, high = last_that_holds(
+        learnt,
+        predicted,
+        lambda n, strides: max(1, round(REACH * 2**strides * n)),
+        floor=2,
+        close=lambda high: max(1, RESOLUTION * high),
+    )
+    if high == 2:
+        raise ArithmeticError(f"d = {d}, r = {r:g}, seed = {seed}: no number of pairs has a small loss")
     share = (HALF - losses[low]) / (losses[high] - losses[low])
     return Boundary((low + share * (high - low)) / d**2, low, high, predicted, len(losses))
 
 
-def predicted_boundary(r, *, beta=BETA, ridge=RIDGE, level=HALF):
+def predicted_boundary(r: float, *, beta: float = BETA, ridge: float = RIDGE, level: float = HALF) -> float:
     """The load at which the limiting loss (Theorem 2) passes a level.
 
     Parameters
@@ -143,10 +176,10 @@ def predicted_boundary(r, *, beta=BETA, ridge=RIDGE, level=HALF):
     require(0 < level < math.log(2), "level", level, "in (0, log 2)")
     missing = lambda load: solve_scalar(load, r, beta=beta, ridge=ridge).loss - level  # noqa: E731
     low = high = float(critical_load(r))
-    step = 1e-3
+    step = FIRST_STEP
     while missing(low) > 0:
         low, step = low / (1 + step), 2 * step
-    step = 1e-3
+    step = FIRST_STEP
     while missing(high) < 0:
         high, step = high * (1 + step), 2 * step
     return brentq(missing, low, high, xtol=1e-12, rtol=1e-7)
@@ -168,12 +201,12 @@ class ByDimension:
     predicted: np.ndarray
 
 
-def by_dimension(table, r):
+def by_dimension(table: DataFrame, r: float) -> ByDimension:
     """Means of stored boundaries at each dimension.
 
     Parameters
     ----------
-    table : dict of str to array
+    table : DataFrame
         Columns ``d``, ``r``, ``load`` and ``predicted`` pairs; one row an instance.
     r : float
         Which tail fraction.
@@ -183,19 +216,20 @@ def by_dimension(table, r):
     ByDimension
         The scatter between instances is taken to fall like 1/d.
     """
-    mine = np.isclose(table["r"], r)
-    d = np.unique(table["d"][mine])
-    groups = [table["load"][mine & (table["d"] == x)] for x in d]
-    predicted = np.array([table["predicted"][mine & (table["d"] == x)][0] for x in d]) / d**2
-    return ByDimension(d, np.array([g.mean() for g in groups]), pooled_errors(d, groups), predicted)
+    instances = table[np.isclose(table["r"], r)].groupby("d")
+    loads = [load.to_numpy() for _, load in instances["load"]]
+    predicted = instances["predicted"].first()
+    d = predicted.index.to_numpy()
+    mean = np.array([load.mean() for load in loads])
+    return ByDimension(d, mean, pooled_errors(d, loads), predicted.to_numpy() / d**2)
 
 
-def certified_by_dimension(table, r):
+def certified_by_dimension(table: DataFrame, r: float) -> ByDimension:
     """Loads at which half of all instances are certified to be satisfiable.
 
     Parameters
     ----------
-    table : dict of str to array
+    table : DataFrame
         Columns ``r``, ``n``, ``d`` and ``feasible``; one row an instance.
     r : float
         Which tail fraction.
@@ -206,8 +240,7 @@ def certified_by_dimension(table, r):
         Dimensions are those, not whole, of the half points. Sizes all of whose instances came out alike are
         left out.
     """
-    mine = np.isclose(table["r"], r)
-    counts = tally(*(table[name][mine] for name in ("n", "d", "feasible")))
+    counts = tally(table[np.isclose(table["r"], r)])
     counts = {n: count for n, count in counts.items() if 0 < count[1].sum() < count[2].sum()}
     n, tails = np.array(list(counts)), [tail_count(r, n - 1) for n in counts]
     found = [transition(m, *counts[m], k=k) for m, k in zip(counts, tails, strict=True)]
@@ -236,12 +269,12 @@ class Map:
     nu: np.ndarray
 
 
-def largest_map(table):
+def largest_map(table: DataFrame) -> Map:
     """The largest dimension of a stored table whose grid is complete.
 
     Parameters
     ----------
-    table : dict of str to array
+    table : DataFrame
         Columns ``d``, ``r``, ``load``, ``loss`` and ``nu``; one row a fit.
 
     Returns
@@ -254,16 +287,16 @@ def largest_map(table):
         If no dimension has all its rows.
     """
     for d in np.unique(table["d"])[::-1]:
-        rows = np.flatnonzero(table["d"] == d)
-        r, load = (np.unique(table[name][rows]) for name in ("r", "load"))
-        if len(rows) == len(r) * len(load):
-            rows = rows[np.lexsort([table["load"][rows], table["r"][rows]])].reshape(len(r), len(load))
-            return Map(int(d), load, r, table["loss"][rows], table["nu"][rows])
+        fits = table[table["d"] == d]
+        loss, nu = (fits.pivot(index="r", columns="load", values=name) for name in ("loss", "nu"))
+        if len(fits) == loss.size:
+            load, r = loss.columns.to_numpy(), loss.index.to_numpy()
+            return Map(int(d), load, r, loss.to_numpy(), nu.to_numpy())
     raise ValueError("table: must have all loads for every r at some d")
 
 
-def predicted_pairs(d, r):
-    """Number of pairs at which half of all instances should be solvable in dimension d (rounded).
+def critical_tail_pairs(d: int, r: float) -> int:
+    """Number of pairs at which half of all instances should be solvable in dimension d, rounded.
 
     That is where the `kinematics.statistical_dimension` of ``k = ceil(r (n - 1))`` competitors is ``d^2/n``.
 
@@ -273,11 +306,16 @@ def predicted_pairs(d, r):
         At least 2.
     r : float
         Tail fraction in (0, 1).
+
+    Returns
+    -------
+    int
+        At least 3.
     """
     require_integer("d", d, 2)
     require(0 < r < 1, "r", r, "in (0, 1)")
     n = max(3, round(float(critical_load(r)) * d**2))
-    for _ in range(20):
+    for _ in range(ROUNDS):
         following = max(3, round(d**2 / pooled_moments(n, min(n - 1, tail_count(r, n - 1)))[0]))
         if abs(following - n) <= 1:
             return following
@@ -285,7 +323,7 @@ def predicted_pairs(d, r):
     return n
 
 
-def profile(pairs, found):
+def profile(pairs: Pairs, found: Fit) -> dict[str, np.ndarray]:
     """Distributions over the keys of one memory, at `LEVELS`.
 
     Parameters
@@ -303,7 +341,7 @@ def profile(pairs, found):
     return {name: np.quantile(x.cpu().numpy(), LEVELS, method="inverted_cdf") for name, x in kinds.items()}
 
 
-def length_scatter(W):
+def length_scatter(W: torch.Tensor) -> float:
     """Relative standard deviation of ``|W v|`` over Gaussian keys v to leading order, times ``sqrt d``.
 
     ``sqrt(d tr(K^2) / 2) / tr K`` with ``K = W' W``; 1 for a large Gaussian matrix.

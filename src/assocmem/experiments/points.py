@@ -56,9 +56,9 @@ def top1_memory(
     device,
 ):
     """Cross-entropy memory of Figure 1: norm scale, mean loss, relative gap, passes."""
-    from assocmem.experiments.norm_peak import train
+    from assocmem.experiments.norm_peak import train_cross_entropy
 
-    found = train(n, d, seed=seed, effective_ridge=effective_ridge, tol=tol, device=device)
+    found = train_cross_entropy(n, d, seed=seed, effective_ridge=effective_ridge, tol=tol, device=device)
     if not found.converged:
         raise ArithmeticError(f"gap {found.gap:.1e} after {found.passes} passes")
     measured = {"nu": f"{found.nu:.7g}", "loss": f"{found.loss:.5g}", "gap": f"{found.gap:.1e}"}
@@ -92,10 +92,10 @@ def tail_memory(
     checkpoint,
 ):
     """Tail-average memory of Figure 2: norm scale, mean loss, relative gap, passes."""
-    from assocmem.experiments.phase import train
+    from assocmem.experiments.phase import train_tail_average
 
     at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": tol}
-    _, found = train(load, r, d, **at, device=device, checkpoint=checkpoint)
+    _, found = train_tail_average(load, r, d, **at, device=device, checkpoint=checkpoint)
     measured = {"nu": f"{found.nu:.6g}", "loss": f"{found.loss:.5g}", "gap": f"{found.gap:.1e}"}
     return {name: float(text) for name, text in measured.items()} | {"passes": found.passes}
 
@@ -113,10 +113,10 @@ def tail_profile(
     checkpoint,
 ):
     """Tail-average memory of Figure 3: as `tail_memory`, and quantiles of signal, margin and percentile."""
-    from assocmem.experiments.phase import profile, train
+    from assocmem.experiments.phase import profile, train_tail_average
 
     at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": tol}
-    pairs, found = train(load, r, d, **at, device=device, checkpoint=checkpoint)
+    pairs, found = train_tail_average(load, r, d, **at, device=device, checkpoint=checkpoint)
     measured = {"nu": f"{found.nu:.6g}", "loss": f"{found.loss:.5g}", "gap": f"{found.gap:.1e}"}
     quantiles = {
         f"{kind}_{k}": float(f"{q:.5g}")

@@ -5,15 +5,17 @@ over many entries is therefore measured in units of the power of ``2 log n`` tha
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from assocmem.checks import require
-from assocmem.experiments.statistics import power_law
+from assocmem.experiments.frames import DataFrame
+from assocmem.experiments.statistics import PowerLaw, power_law
 from assocmem.pairs.sizes import pairs_at_load
 
 TOLERANCE = 0.2
-"""Between the powers that the paper tells apart, which are halves."""
+"""Of an exponent: less than half of the distance between powers that the paper tells apart, which is 1/2."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Estimate:
     found: float | None = None
 
     @property
-    def power(self):
+    def power(self) -> float:
         """The exponent that the size has."""
         return self.exponent if self.found is None else self.found
 
@@ -180,13 +182,13 @@ FLUCTUATIONS = (
 )
 
 
-def size_groups(columns, name, load, logs=0):
+def size_groups(instances: DataFrame, name: str, load: float, logs: float = 0) -> dict[int, np.ndarray]:
     """Sizes of one kind by dimension, those of dimensions where it is missing left out.
 
     Parameters
     ----------
-    columns : dict of str to array
-        ``d`` and the sizes that `removal_sizes.measure_instance` returns, an entry for each instance.
+    instances : DataFrame
+        One row an instance: ``d`` and the sizes that `removal_sizes.measure_instance` returns.
     name : str
     load : float
     logs : float
@@ -196,20 +198,16 @@ def size_groups(columns, name, load, logs=0):
     -------
     dict of int to ndarray
     """
-    groups = {}
-    for d in map(int, np.unique(columns["d"])):
-        x = columns[name][columns["d"] == d] / (2 * np.log(pairs_at_load(load, d))) ** logs
-        if not np.isnan(x).any():
-            groups[d] = x
-    return groups
+    groups = {int(d): sizes.to_numpy() for d, sizes in instances.groupby("d")[name] if sizes.notna().all()}
+    return {d: sizes / (2 * np.log(pairs_at_load(load, d))) ** logs for d, sizes in groups.items()}
 
 
-def fit_estimate(columns, estimate, load):
+def fit_estimate(instances: DataFrame, estimate: Estimate, load: float) -> list[PowerLaw]:
     """Power laws of a size: one, or two where it is a maximum, of that and of the entries' root mean square.
 
     Parameters
     ----------
-    columns : dict of str to array
+    instances : DataFrame
         See `size_groups`.
     estimate : Estimate
     load : float
@@ -218,13 +216,13 @@ def fit_estimate(columns, estimate, load):
     -------
     list of PowerLaw
     """
-    laws = [power_law(size_groups(columns, estimate.size, load, estimate.logs))]
+    laws = [power_law(size_groups(instances, estimate.size, load, estimate.logs))]
     if estimate.logs:
-        laws.append(power_law(size_groups(columns, f"{estimate.size}_rms", load)))
+        laws.append(power_law(size_groups(instances, f"{estimate.size}_rms", load)))
     return laws
 
 
-def rate_evidence(claim, columns, load, limits=""):
+def rate_evidence(claim: str, instances: DataFrame, load: float, limits: str = "") -> dict[str, Any]:
     """What a check of a statement compares: the measured powers of its sizes with those of its estimates.
 
     The falsehood is a bound better by a factor of ``sqrt(d)``: than the paper's, or where that is not the
@@ -234,7 +232,7 @@ def rate_evidence(claim, columns, load, limits=""):
     ----------
     claim : str
         Id of a statement with `ESTIMATES`.
-    columns : dict of str to array
+    instances : DataFrame
         See `size_groups`.
     load : float
     limits : str
@@ -250,7 +248,7 @@ def rate_evidence(claim, columns, load, limits=""):
     require(own, "claim", claim, "a statement with estimates")
     measured, predicted, wrong = [], [], []
     for e in own:
-        for law in fit_estimate(columns, e, load):
+        for law in fit_estimate(instances, e, load):
             measured.append(law.exponent)
             predicted.append(e.exponent)
             wrong.append(min(e.exponent, e.power) - 0.5)
@@ -269,11 +267,17 @@ def rate_evidence(claim, columns, load, limits=""):
     }
 
 
-def fluctuation_laws(columns, load):
-    """Power laws of the standard deviations, over instances, of the averages in `FLUCTUATIONS`."""
-    return [power_law(size_groups(columns, f.size, load), spread=True) for f in FLUCTUATIONS]
+def fluctuation_laws(instances: DataFrame, load: float) -> list[PowerLaw]:
+    """Power laws of the standard deviations, over instances, of the averages in `FLUCTUATIONS`.
 
+    Parameters
+    ----------
+    instances : DataFrame
+        See `size_groups`.
+    load : float
 
-def stack(rows):
-    """Columns from rows, dictionaries with the same keys."""
-    return {name: np.array([row[name] for row in rows], dtype=float) for name in rows[0]}
+    Returns
+    -------
+    list of PowerLaw
+    """
+    return [power_law(size_groups(instances, f.size, load), spread=True) for f in FLUCTUATIONS]

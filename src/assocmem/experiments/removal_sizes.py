@@ -1,6 +1,7 @@
 """Every size that the leave-one-out method bounds, on one instance.
 
-`assocmem.removal_rates` says which statement of the paper each belongs to, and with what power of d.
+`assocmem.experiments.removal_rates` says which statement of the paper each belongs to, and with what power
+of d.
 """
 
 import math
@@ -13,7 +14,7 @@ from assocmem.checks import require
 from assocmem.pairs.data import Pairs, derived_seed, gaussian_pairs
 from assocmem.pairs.scores import scores
 from assocmem.pairs.sizes import pairs_at_load
-from assocmem.removal.hessians import dense_inverse, evaluate, hessian_product, pull_back
+from assocmem.removal.hessians import Evaluation, dense_inverse, evaluate, hessian_product, pull_back
 from assocmem.removal.leave_one_out import (
     drop,
     full_problem,
@@ -27,14 +28,19 @@ from assocmem.removal.leave_one_out import (
 from assocmem.theory.scalar import solve_scalar
 from assocmem.training.losses import TailAverage
 
-EXACT_DIMENSION = 64  # up to here Hessians are inverted as matrices
-FRESH, FORMS = 64, 512  # pairs in which quadratic forms are taken, at most
+EXACT_DIMENSION = 64
+"""Largest dimension at which Hessians are inverted as matrices: one of 64^2 x 64^2 numbers takes 128 MB."""
+FRESH = 64
+"""Fresh pairs in which quadratic forms are taken."""
+FORMS = 512
+"""Pairs of the instance itself in which they are taken, at most."""
 FORM_SIZES = (
     *("fresh_trace", "fresh_trace_rms", "diagonal_form", "diagonal_form_rms", "other_form", "other_form_rms"),
     *("response", "simplification", "simplification_bound", "chi", "chi_simplified"),
 )
 """What takes an inverse Hessian."""
 PATH_NODES, PATH_WEIGHTS = np.polynomial.legendre.leggauss(6)
+"""Of a quadrature along the path between two minimisers, on [-1, 1]."""
 
 LAWS = ("gaussian", "sphere", "rademacher")
 SETTINGS = (
@@ -53,7 +59,7 @@ SETTINGS = (
 """Where stored sizes belong; the first is the one that all exponents are measured at."""
 
 
-def pairs_of_law(n, d, law, *, seed):
+def pairs_of_law(n: int, d: int, law: str, *, seed: int) -> Pairs:
     """Pairs with mean zero and covariance ``I / d`` that need not be Gaussian.
 
     Parameters
@@ -76,13 +82,25 @@ def pairs_of_law(n, d, law, *, seed):
     return pairs
 
 
-def instance_bytes(d, load):
-    """Bytes that `measure_instance` takes at its peak: two dozen arrays of n x n, and inverse Hessians."""
+def instance_bytes(d: int, load: float) -> int:
+    """Bytes that `measure_instance` takes at its peak: two dozen arrays of n x n, and inverse Hessians.
+
+    Parameters
+    ----------
+    d : int
+    load : float
+
+    Returns
+    -------
+    int
+    """
     n, inverted = pairs_at_load(load, d), min(d, EXACT_DIMENSION)
     return 8 * (24 * n**2 + 4 * inverted**4 + 2 * pairs_at_load(load, inverted) * inverted**2)
 
 
-def measure_instance(d, seed, *, load, r, beta, ridge, law="gaussian"):
+def measure_instance(
+    d: int, seed: int, *, load: float, r: float, beta: float, ridge: float, law: str = "gaussian"
+) -> dict[str, float]:
     """All sizes on one instance from which one pair is removed, and then a second one.
 
     Parameters
@@ -197,7 +215,7 @@ def _residuals(full, rest, step, candidate):
     }
 
 
-def taylor_remainder(full, rest, h):
+def taylor_remainder(full: Evaluation, rest: Evaluation, h: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The matrix ``E`` of eq. ``interior_linearization``: what the Hessian with thresholds still leaves over.
 
     Parameters
@@ -219,12 +237,13 @@ def taylor_remainder(full, rest, h):
     return rest.a - a - rest.b * change, other
 
 
-def threshold_path(full, rest, h):
+def threshold_path(full: Evaluation, rest: Evaluation, h: int) -> torch.Tensor:
     """Curvatures ``c_bar`` averaged along the path between two minimisers (Lemma 12), by quadrature.
 
     Parameters
     ----------
     full, rest : Evaluation
+        The minimisers with and without pair h.
     h : int
 
     Returns
@@ -240,8 +259,19 @@ def threshold_path(full, rest, h):
     return average.fill_diagonal_(0)
 
 
-def threshold_identity(full, rest, h):
-    """Both sides of the exact identity for ``Delta mu`` (Lemma 12), shape (n - 1,) each."""
+def threshold_identity(full: Evaluation, rest: Evaluation, h: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Both sides of the exact identity for ``Delta mu`` (Lemma 12).
+
+    Parameters
+    ----------
+    full, rest : Evaluation
+        The minimisers with and without pair h.
+    h : int
+
+    Returns
+    -------
+    left, right : Tensor, shape (n - 1,)
+    """
     path, k = threshold_path(full, rest, h), full.problem.k
     X = drop(full.S, h) - rest.S
     q = k * drop(full.p[h], h)

@@ -1,13 +1,68 @@
-"""Following a measurement to infinite dimension: polynomials in 1/d, and powers of d."""
+"""Lines, polynomials in 1/d and powers of d through measurements, by weighted least squares."""
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from assocmem.checks import require
 
 
-def through_inverse(d, mean, error, degree=1):
+@dataclass(frozen=True)
+class Line:
+    """A straight line through points, by least squares.
+
+    Attributes
+    ----------
+    slope, intercept : float
+    slope_error : float
+        Standard error, from the errors of the points or else their scatter; 0 for a slope that was given.
+    """
+
+    slope: float
+    intercept: float
+    slope_error: float
+
+
+def line_through(
+    x: ArrayLike, y: ArrayLike, error: ArrayLike | None = None, slope: float | None = None
+) -> Line:
+    """Least-squares line through at least three points, of any slope or of a given one.
+
+    Parameters
+    ----------
+    x, y : array, shape (m,)
+    error : array, shape (m,), optional
+        Standard errors of y, whose inverse squares are the weights.
+    slope : float, optional
+
+    Returns
+    -------
+    Line
+
+    Raises
+    ------
+    ValueError
+        For less than three points.
+    """
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    require(len(x) >= 3, "x", f"{len(x)} points", "at least 3")
+    weights = np.ones(len(x)) if error is None else 1 / np.asarray(error, dtype=float) ** 2
+    mean_x, mean_y = np.average(x, weights=weights), np.average(y, weights=weights)
+    if slope is not None:
+        return Line(float(slope), float(mean_y - slope * mean_x), 0.0)
+    spread = (weights * (x - mean_x) ** 2).sum()
+    slope = (weights * (x - mean_x) * y).sum() / spread
+    squares = (y - mean_y - slope * (x - mean_x)) ** 2
+    variance = squares.sum() / (len(x) - 2) if error is None else 1.0
+    return Line(float(slope), float(mean_y - slope * mean_x), math.sqrt(variance / spread))
+
+
+def through_inverse(
+    d: ArrayLike, mean: ArrayLike, error: ArrayLike, degree: int = 1
+) -> tuple[np.ndarray, float]:
     """Polynomial in 1/d through measurements; its last coefficient is their limit at infinite d.
 
     Parameters
@@ -32,11 +87,11 @@ def through_inverse(d, mean, error, degree=1):
     d, mean, error = (np.asarray(x, dtype=float) for x in (d, mean, error))
     require(len(d) > degree, "d", f"{len(d)} dimensions", f"at least {degree + 1}")
     require(bool(np.all(error > 0)), "error", error.tolist(), "positive")
-    polynomial, covariance = np.polyfit(1 / d, mean, degree, w=1 / error, cov="unscaled")
+    polynomial, covariance = _polynomial(1 / d, mean, error, degree)
     return polynomial, float(np.sqrt(covariance[-1, -1]))
 
 
-def pooled_errors(d, groups):
+def pooled_errors(d: ArrayLike, groups: Sequence[ArrayLike]) -> np.ndarray:
     """Standard errors of the means of groups whose scatter falls like 1/d, estimated from all together.
 
     Parameters
@@ -80,11 +135,12 @@ class PowerLaw:
     deviation: float
     factor: float
 
-    def __call__(self, d):
+    def __call__(self, d: ArrayLike) -> np.ndarray:
+        """The fitted size at dimension d."""
         return self.factor * np.asarray(d, dtype=float) ** self.exponent
 
 
-def power_law(groups, *, spread=False):
+def power_law(groups: Mapping[int, ArrayLike], *, spread: bool = False) -> PowerLaw:
     """Fit a power of d to sizes measured on several instances of each dimension.
 
     The logarithms of the root mean squares are fitted by weighted least squares. Their errors come from
@@ -116,10 +172,15 @@ def power_law(groups, *, spread=False):
         points.append(_log_size(x, spread))
     (log_size, variance), instances = np.array(points).T, np.array([len(groups[x]) for x in d])
     error = np.sqrt(np.average(variance, weights=instances) / instances).clip(1e-12)
-    (slope, constant), covariance = np.polyfit(np.log(d), log_size, 1, w=1 / error, cov="unscaled")
+    (slope, constant), covariance = _polynomial(np.log(d), log_size, error, 1)
     misfit = np.sum(((log_size - constant - slope * np.log(d)) / error) ** 2) / (len(d) - 2)
     deviation = np.sqrt(covariance[0, 0] * max(1.0, misfit))
     return PowerLaw(d, np.exp(log_size), error, float(slope), float(deviation), float(np.exp(constant)))
+
+
+def _polynomial(x, y, error, degree):
+    """Polynomial through points with known errors, as for `numpy.polyval`, and its covariance."""
+    return np.polyfit(x, y, degree, w=1 / error, cov="unscaled")
 
 
 def _log_size(x, spread):

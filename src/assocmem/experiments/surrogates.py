@@ -16,8 +16,21 @@ from scipy.optimize import brentq, linprog
 
 from assocmem.checks import require_integer
 
-STEPS, SHORTEST, LEAP, LONGEST, CANCELLED = 60, 1e-9, 30.0, 64.0, 1e-10
-SETTLED = 1e-8  # decrease still promised, relative to the ridge's share, at which a minimum is reached
+STEPS = 60
+"""Newton steps towards a verdict, at most, before a linear program decides; a training may take 40 times as
+many, since its ridge falls by stages."""
+SHORTEST = 1e-9
+"""Length, relative to a Newton step, below which a search along it gives up."""
+LEAP = 30.0
+"""Length of a step, relative to the memory so far, that the damping of the Hessian allows; by trial."""
+LONGEST = 64.0
+"""Length, relative to a Newton step, up to which a search along it doubles."""
+CANCELLED = 1e-10
+"""Norm of the weighted sum of comparisons, relative to their size and number, at which it counts as zero."""
+SETTLED = 1e-8
+"""Decrease still promised, relative to the ridge's share, at which a minimum is reached."""
+ARMIJO = 1e-4
+"""Part of the promised decrease that a step has to deliver: the usual small number."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +72,7 @@ Stored tables know them by their place.
 """
 
 
-def score_directions(structure, n, d, seed):
+def score_directions(structure: Structure, n: int, d: int, seed: int) -> torch.Tensor:
     """Directions ``A[j, i]`` of the scores of target j for key i.
 
     Parameters
@@ -88,7 +101,7 @@ def score_directions(structure, n, d, seed):
     return (U[..., :, None] * V[..., None, :]).reshape(n, n, d * d)
 
 
-def meets_cone(A):
+def meets_cone(A: torch.Tensor) -> bool | None:
     """Whether some w has ``A[i, i] w > A[j, i] w`` for every key i and competitor j.
 
     Newton's method on the cross-entropy, until a w on the way is a solution or the weights at its minimum,
@@ -137,7 +150,7 @@ def meets_cone(A):
     return None
 
 
-def trained(A, ridge):
+def trained(A: torch.Tensor, ridge: float) -> torch.Tensor:
     """Minimiser of the summed cross-entropy of scores ``A w`` and ``ridge / 2 |w|^2``, by Newton's method.
 
     `assocmem.training.fit` cannot take its place: it needs targets and keys, which these directions need not
@@ -176,7 +189,7 @@ def trained(A, ridge):
     raise ArithmeticError(f"no minimum in {40 * STEPS} steps at ridge {ridge:g}")
 
 
-def scale_exponent(lengths, scores):
+def scale_exponent(lengths: np.ndarray, scores: np.ndarray) -> float:
     """Exponent p with which the size of scores grows with lengths: scores of variance ``C lengths^(2 p)``.
 
     Parameters
@@ -224,7 +237,7 @@ def _step_length(s, t, w, move, ridge, decrease):
         return float((s - step * t).logsumexp(dim=1).sum()) + 0.5 * ridge * float(moved @ moved)
 
     before, step = value(0.0), 1.0
-    while not value(step) < before - 1e-4 * step * decrease:
+    while not value(step) < before - ARMIJO * step * decrease:
         step /= 2
         if step < SHORTEST:
             return 0.0
@@ -233,7 +246,7 @@ def _step_length(s, t, w, move, ridge, decrease):
     return step
 
 
-def pooled_with_norms(n, d, *, draws, seed):
+def pooled_with_norms(n: int, d: int, *, draws: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Statistical dimension of the cone when directions differ in length, less that of equal lengths.
 
     Lengths are those of products of two Gaussian vectors, ``sqrt(chi^2_d chi^2_d) / d``, and of one such

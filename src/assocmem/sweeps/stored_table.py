@@ -11,13 +11,15 @@ import io
 import json
 import math
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from assocmem.checks import require
 from assocmem.machine import write_whole
 from assocmem.sweeps.fingerprints import DIGITS, fingerprint_of_sweep, recipe
 from assocmem.sweeps.project import project_root
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 SECONDS = "seconds"
 """The last column but one of every table: the time that a row took."""
@@ -26,8 +28,8 @@ ORIGIN = "origin"
 """The last column of every table: the place of a row's origin in the list of the record."""
 
 
-def read_table(section, name, *more):
-    """A stored table, by columns.
+def read_table(section: str, name: str, *more: str) -> "DataFrame":
+    """A stored table, one row a point.
 
     Parameters
     ----------
@@ -38,8 +40,8 @@ def read_table(section, name, *more):
 
     Returns
     -------
-    dict of str to ndarray
-        Numbers, an empty entry is nan; words where a column has some.
+    DataFrame
+        Columns of numbers, all of them floats, or of words where there are some; an empty entry is nan.
 
     Raises
     ------
@@ -47,13 +49,14 @@ def read_table(section, name, *more):
         If a file of the table is missing; if its rows are not those that the record describes; or if they
         are stale: the sweep file or the point function has changed since. The message says what to do.
     """
+    import pandas as pd
+
     folder = project_root() / "data" / section
     there = [other for other in more if (folder / f"{other}.csv").exists()]
-    parts = [_columns(*described(folder / f"{other}.csv")[:2]) for other in (name, *there)]
+    parts = [_frame(folder / f"{other}.csv") for other in (name, *there)]
     for other, part in zip(there, parts[1:], strict=True):
         require(list(part) == list(parts[0]), "name", other, f"a table with the columns of {name}")
-    columns = [column for column in parts[0] if column != ORIGIN]
-    return {column: np.concatenate([part[column] for part in parts]) for column in columns}
+    return pd.concat(parts, ignore_index=True).drop(columns=ORIGIN)
 
 
 def described(path: Path, *, current: bool = True) -> tuple[list[str], list[list[str]], dict]:
@@ -139,16 +142,21 @@ def entry(text: str) -> int | float | str | None:
     return text or None
 
 
-def _columns(head, rows):
-    columns = zip(*rows, strict=True) if rows else [()] * len(head)
-    return {name: _array(values) for name, values in zip(head, columns, strict=True)}
+def _frame(path):
+    """Rows of a table that is found in order."""
+    import pandas as pd
+
+    head, rows, _ = described(path)
+    entries = [[text or math.nan for text in row] for row in rows]
+    return pd.DataFrame(entries, columns=head, dtype=object).apply(_numbers)
 
 
-def _array(values):
+def _numbers(column):
+    """A column as floats, to the last bit those that `float` makes of its entries, or as the words it has."""
     try:
-        return np.array([float(x) if x else np.nan for x in values])
+        return column.astype(float)
     except ValueError:
-        return np.array(values, dtype=object)
+        return column
 
 
 def _digest(text):
