@@ -1,0 +1,41 @@
+"""Powers in words, and the check of averages that concentrate."""
+
+import numpy as np
+import pytest
+
+from assocmem.book.claims import check
+from assocmem.experiments.removal_evidence import (
+    exponent_in_words,
+    fluctuation_evidence,
+    power_in_words,
+)
+from assocmem.experiments.removal_rates import FLUCTUATIONS, Estimate
+from assocmem.experiments.statistics import power_law
+
+
+def law(power):
+    rng = np.random.default_rng(1)
+    return power_law({d: d**power * np.exp(0.01 * rng.standard_normal(8)) for d in (16, 32, 64)})
+
+
+def test_an_exponent_has_its_error_behind_it():
+    found = law(-1.0)
+    value, error = exponent_in_words(found).split(" ± ")
+    assert float(value) == pytest.approx(found.exponent, abs=0.005)
+    assert float(error) == pytest.approx(found.deviation, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("found", "words"), [(None, "as stated"), (-2, "smaller, -2"), (-0.5, "larger, -0.5")]
+)
+def test_the_power_of_a_size_in_words(found, words):
+    assert power_in_words(Estimate("lemma-5", "size", "x", -1, found=found)) == words
+
+
+@pytest.mark.parametrize(
+    ("power", "verdict"), [(-1.0, "holds with limits"), (0.0, "does not hold"), (-2.0, "not yet")]
+)
+def test_averages_concentrate_as_stated_or_faster_but_not_too_fast(power, verdict):
+    found = check(**fluctuation_evidence(FLUCTUATIONS[0], law(power)))
+    assert (found.claim, found.verdict) == ("proposition-5", verdict)
+    assert found.what == "exponent of the deviations of signal square"
