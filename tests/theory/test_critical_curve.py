@@ -36,7 +36,7 @@ def test_the_median_of_a_tail_is_below_its_mean(r):
 
 
 def test_first_moments_give_another_loss():
-    """The law with second moments agrees with the solution fifty times better than the one with first moments."""
+    """The law with second moments is fifty times nearer to the solution than the one with first moments."""
     r, excess = 0.15, 1e-6
     load = float(critical_load(r)) * (1 + excess)
     exact, law = float(solve_unsat(load, r, 30.0).loss), crossover(load, r, 0.0).loss
