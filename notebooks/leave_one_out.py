@@ -51,6 +51,7 @@ from assocmem.book.plotting import (
     panels,
     series,
 )
+from assocmem.book.power_panel import draw_power
 from assocmem.checks import require
 from assocmem.experiments.bilinear_forms import copy_evidence
 from assocmem.experiments.moved_coefficients import move_evidence
@@ -58,6 +59,7 @@ from assocmem.experiments.removal_evidence import (
     exponent_in_words,
     fluctuation_evidence,
     power_in_words,
+    threshold_evidence,
 )
 from assocmem.experiments.removal_rates import (
     ESTIMATES,
@@ -74,12 +76,7 @@ from assocmem.experiments.removal_settings import (
     setting_name,
     setting_powers,
 )
-from assocmem.experiments.removal_sizes import (
-    SETTINGS,
-    measure_instance,
-    threshold_identity,
-    threshold_path,
-)
+from assocmem.experiments.removal_sizes import SETTINGS, measure_instance
 from assocmem.experiments.statistics import power_law
 from assocmem.pairs.data import derived_seed, gaussian_pairs
 from assocmem.pairs.sizes import pairs_at_load
@@ -299,25 +296,7 @@ drawn = {e.size: (e, laws[e][-1]) for e in reversed(ESTIMATES) if e.size in show
 for ax, name in zip(axes.flat, shown, strict=True):
     estimate, law = drawn[name]
     groups = size_groups(sizes, f"{name}_rms" if estimate.logs else name, load)
-    band = [np.quantile(groups[d], [0.1, 0.9]) for d in law.d]
-    ax.fill_between(
-        law.d, *np.transpose(band), color=TAIL_AVERAGE, alpha=0.25, linewidth=0
-    )
-    error = law.size * law.error
-    ax.errorbar(law.d, law.size, yerr=error, fmt="o", color=TAIL_AVERAGE)
-    ax.plot(law.d, law(law.d), color=TAIL_AVERAGE, linewidth=1.2)
-    claimed = law.size[0] * (law.d / law.d[0]) ** estimate.exponent
-    ax.plot(law.d, claimed, "--", color=LIMIT, linewidth=1.2)
-    ax.set(title=shown[name], xscale="log", yscale="log")
-    ticks = law.d[:: 1 + len(law.d) // 4]
-    ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
-    ax.minorticks_off()
-    steady = max(law.size) < 1.2 * min(law.size)
-    ends = law.size[[0]] if steady else law.size[[0, -1]]
-    ax.set_yticks(ends, [f"{x:.2g}" for x in ends])
-    ax.minorticks_off()
-    where = {"transform": ax.transAxes, "ha": "right", "fontsize": 9}
-    ax.text(0.98, 0.88, f"{law.exponent:.2f} ± {law.deviation:.2f}", **where)
+    draw_power(ax, law, groups, estimate.exponent, shown[name])
 for ax in axes[-1]:
     ax.set_xlabel("dimension $d$")
 figure
@@ -410,20 +389,7 @@ for claim in ("proposition-14", "lemma-17"):
 # The sum in the numerator is $k\, g^\top \Delta W v_i$ with $g = \frac1k \sum_j \bar c_{j,i} u_j$, an average of targets whose length is only $d^{-1/2}$ ([Lemma 15](#lemma-15)), which is where the further factor comes from.
 
 # %%
-left, right = threshold_identity(full, rest, h)
-path = threshold_path(full, rest, h)
-shift = torch.linalg.vecdot(path, drop(full.S, h) - rest.S, dim=0) / path.sum(dim=0)
-check(
-    "lemma-12",
-    "motion of the threshold of every other key over the root mean square motion",
-    measured=left / left.square().mean().sqrt(),
-    predicted=right / left.square().mean().sqrt(),
-    tolerance=1e-6,
-    falsehood=(
-        "without the new competitor's q_hi",
-        shift / left.square().mean().sqrt(),
-    ),
-)
+check(**threshold_evidence(full, rest, h))
 
 # %% tags=["hide-input"]
 for claim in ("lemma-13", "lemma-14", "lemma-15", "lemma-16"):

@@ -67,6 +67,7 @@ from assocmem.book.plotting import (
 )
 from assocmem.experiments import phase
 from assocmem.experiments.infinite_dimension import boundary_ratio, extrapolate_pooled
+from assocmem.experiments.loss_as_load import load_scatter, read_load
 from assocmem.experiments.percentile_laws import (
     KINDS,
     level_places,
@@ -78,10 +79,8 @@ from assocmem.experiments.percentile_laws import (
     stored_rows,
 )
 from assocmem.pairs.data import derived_seed
-from assocmem.pairs.sizes import tail_count
 from assocmem.progress import progress
 from assocmem.sweeps.stored_table import read_table
-from assocmem.theory import kinematics
 from assocmem.theory.critical_curve import (
     critical_load_of_median,
     inverse_at_large_tails,
@@ -762,15 +761,14 @@ figure
 # %%
 rows = np.flatnonzero((sliced["d"] >= 100) & (sliced["seed"] == 0))
 actual = sliced["load"][rows]
-read = np.interp(np.log(sliced["loss"][rows]), np.log(theory.loss), loads)
+read = read_load(sliced["loss"][rows], loads, theory.loss)
 n = np.round(actual * sliced["d"][rows] ** 2)
-mean, variance = kinematics.pooled_moments(1000, tail_count(0.15, 999))
 check(
     "figure-3",
     f"load at which the theory has the loss of a memory over its own, {len(rows)} memories, d = 100 and {big}",
     measured=read / actual,
     predicted=1.0,
-    tolerance=4 * np.sqrt(variance / n) / mean,
+    tolerance=4 * load_scatter(n, 0.15),
     falsehood=(
         "the median of the tail in place of its mean",
         edge / critical_load_of_median(0.15),

@@ -1,10 +1,11 @@
 """Three ways to one Hessian, and the check that tells it from another."""
 
+import numpy as np
 import pytest
 import torch
 
 from assocmem.book.claims import check
-from assocmem.experiments.held_hessians import hessian_evidence, joint_objective
+from assocmem.experiments.held_hessians import column_evidence, hessian_evidence, joint_objective
 from assocmem.pairs.data import gaussian_pairs
 from assocmem.training.losses import TailAverage
 from assocmem.training.passes import joint_pass
@@ -31,4 +32,13 @@ def test_the_objective_is_that_of_the_engine(small):
 def test_the_check_holds_and_rejects_moving_thresholds(small):
     evidence = hessian_evidence(*small, 0.2)
     assert max(evidence["measured"]) < 1e-12 < evidence["falsehood"][1]
+    assert check(**evidence).verdict == "holds"
+
+
+@pytest.mark.parametrize("r", [0.1, 0.4])
+def test_a_column_whose_threshold_stays_is_told_apart(r):
+    x = np.random.default_rng(1).standard_normal(12)
+    evidence = column_evidence(x, r, 5.0)
+    assert evidence["measured"] < 1e-8
+    assert evidence["falsehood"][1] > 0.01
     assert check(**evidence).verdict == "holds"

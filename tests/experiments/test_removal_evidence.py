@@ -8,9 +8,13 @@ from assocmem.experiments.removal_evidence import (
     exponent_in_words,
     fluctuation_evidence,
     power_in_words,
+    threshold_evidence,
 )
 from assocmem.experiments.removal_rates import FLUCTUATIONS, Estimate
 from assocmem.experiments.statistics import power_law
+from assocmem.pairs.data import gaussian_pairs
+from assocmem.removal.leave_one_out import full_problem, minimise, without
+from assocmem.training.losses import TailAverage
 
 
 def law(power):
@@ -39,3 +43,12 @@ def test_averages_concentrate_as_stated_or_faster_but_not_too_fast(power, verdic
     found = check(**fluctuation_evidence(FLUCTUATIONS[0], law(power)))
     assert (found.claim, found.verdict) == ("proposition-5", verdict)
     assert found.what == "exponent of the deviations of signal square"
+
+
+def test_the_motion_of_thresholds_needs_the_new_competitor():
+    problem = full_problem(gaussian_pairs(20, 6, seed=1), TailAverage(0.2, 3.0), 0.5)
+    full = minimise(problem)
+    evidence = threshold_evidence(full, minimise(without(problem, 3), full.W), 3)
+    assert len(evidence["measured"]) == 19
+    assert float(evidence["measured"].square().mean()) == pytest.approx(1)
+    assert check(**evidence).verdict == "holds"

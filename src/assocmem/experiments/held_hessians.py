@@ -1,4 +1,6 @@
-"""The Hessian with the thresholds held: by its definition, the engine, and automatic differentiation."""
+"""Hessians with the thresholds held or moving along: by definition, by the engine, and by differentiation."""
+
+from functools import partial
 
 import numpy as np
 import torch
@@ -6,6 +8,7 @@ import torch
 from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import scores
 from assocmem.pairs.sizes import tail_count
+from assocmem.pairs.tail_average import smoothed_gradient, smoothed_hessian
 from assocmem.theory.tail_average_reference import held_hessian
 from assocmem.training.losses import TailAverage
 from assocmem.training.passes import dense_hessian, loss_pass
@@ -88,4 +91,40 @@ def hessian_evidence(pairs: Pairs, W: torch.Tensor, loss: TailAverage, ridge: fl
         "predicted": 0.0,
         "tolerance": 1e-12,
         "falsehood": ("the thresholds move along", float((moving - differentiated).norm()) / size),
+    }
+
+
+def column_evidence(x: np.ndarray, r: float, beta: float, step: float = 1e-5) -> dict:
+    """What a check of Lemma 4 compares: the Hessian of a tail average with differences of its gradient.
+
+    Parameters
+    ----------
+    x : ndarray, shape (m,)
+        Scores.
+    r, beta : float
+        Tail fraction and inverse smoothing width.
+    step : float
+        Of the central differences; 1e-5 balances its square against rounding over it.
+
+    Returns
+    -------
+    dict
+        The arguments of `assocmem.book.claims.check`. The falsehood is the Hessian with the threshold held.
+    """
+    m = len(x)
+    gradient = partial(smoothed_gradient, r=r, beta=beta)
+    moves = step * np.eye(m)
+    differences = np.array([gradient(x + move) - gradient(x - move) for move in moves]) / (2 * step)
+    hessian = smoothed_hessian(x, r, beta)
+    k = tail_count(r, m)
+    q = k * smoothed_gradient(x, r, beta)
+    held = np.diag(beta / k * q * (1 - q))
+    size = np.linalg.norm(hessian)
+    return {
+        "claim": "lemma-4",
+        "what": "relative distance of the Hessian from differences of the gradient",
+        "measured": np.linalg.norm(differences - hessian) / size,
+        "predicted": 0.0,
+        "tolerance": 1e-5,
+        "falsehood": ("the threshold stays where it is", np.linalg.norm(held - hessian) / size),
     }
