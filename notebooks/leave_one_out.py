@@ -35,7 +35,6 @@ couplings = 4000  # fresh vectors for the bilinear forms; [100, 1000000]
 
 # %% tags=["hide-input"]
 import math
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -53,7 +52,16 @@ from assocmem.book.plotting import (
     panels,
     series,
 )
+from assocmem.book.power_panel import draw_power
 from assocmem.checks import require
+from assocmem.experiments.bilinear_forms import copy_evidence
+from assocmem.experiments.moved_coefficients import move_evidence
+from assocmem.experiments.removal_evidence import (
+    exponent_in_words,
+    fluctuation_evidence,
+    power_in_words,
+    threshold_evidence,
+)
 from assocmem.experiments.removal_rates import (
     ESTIMATES,
     FLUCTUATIONS,
@@ -62,12 +70,13 @@ from assocmem.experiments.removal_rates import (
     rate_evidence,
     size_groups,
 )
-from assocmem.experiments.removal_sizes import (
-    SETTINGS,
-    measure_instance,
-    threshold_identity,
-    threshold_path,
+from assocmem.experiments.removal_settings import (
+    missed_share,
+    rows_at_setting,
+    setting_name,
+    setting_powers,
 )
+from assocmem.experiments.removal_sizes import SETTINGS, measure_instance
 from assocmem.experiments.statistics import power_law
 from assocmem.pairs.data import derived_seed, gaussian_pairs
 from assocmem.pairs.sizes import pairs_at_load
@@ -261,16 +270,9 @@ rows = [
     )
 ]
 new, stored = pd.DataFrame(rows, dtype=float), read_table("leave_one_out", "removals")
-
-
-def stored_at(place):
-    """Stored sizes at one of the settings."""
-    return stored.loc[stored["setting"] == place, new.columns]
-
-
 sizes = new
 if setting == SETTINGS[0]:
-    sizes = pd.concat([new, stored_at(0)], ignore_index=True)
+    sizes = pd.concat([new, rows_at_setting(stored, 0, new)], ignore_index=True)
 laws = {e: fit_estimate(sizes, e, load) for e in ESTIMATES}
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rates", "caption": "Twelve of the sizes against the dimension, root mean squares over instances with standard errors (dots) and the middle 80% of the instances (band), on logarithmic axes. Solid line: the fitted power of d, in the corner with its standard error. Dashed: the power that the paper states, from the first point on. They part for the simplified trace, whose bound is not the best possible, and for the Taylor entries, which are larger than stated; the smaller differences are corrections at finite d."}, "image": {"alt": "Twelve small panels with points falling along straight lines on logarithmic axes. In about half of them a dashed line of the stated slope lies near the points; for the Taylor entries it falls more steeply than the points, for the simplified trace less steeply."}}
@@ -293,25 +295,7 @@ drawn = {e.size: (e, laws[e][-1]) for e in reversed(ESTIMATES) if e.size in show
 for ax, name in zip(axes.flat, shown, strict=True):
     estimate, law = drawn[name]
     groups = size_groups(sizes, f"{name}_rms" if estimate.logs else name, load)
-    band = [np.quantile(groups[d], [0.1, 0.9]) for d in law.d]
-    ax.fill_between(
-        law.d, *np.transpose(band), color=TAIL_AVERAGE, alpha=0.25, linewidth=0
-    )
-    error = law.size * law.error
-    ax.errorbar(law.d, law.size, yerr=error, fmt="o", color=TAIL_AVERAGE)
-    ax.plot(law.d, law(law.d), color=TAIL_AVERAGE, linewidth=1.2)
-    claimed = law.size[0] * (law.d / law.d[0]) ** estimate.exponent
-    ax.plot(law.d, claimed, "--", color=LIMIT, linewidth=1.2)
-    ax.set(title=shown[name], xscale="log", yscale="log")
-    ticks = law.d[:: 1 + len(law.d) // 4]
-    ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
-    ax.minorticks_off()
-    steady = max(law.size) < 1.2 * min(law.size)
-    ends = law.size[[0]] if steady else law.size[[0, -1]]
-    ax.set_yticks(ends, [f"{x:.2g}" for x in ends])
-    ax.minorticks_off()
-    where = {"transform": ax.transAxes, "ha": "right", "fontsize": 9}
-    ax.text(0.98, 0.88, f"{law.exponent:.2f} ± {law.deviation:.2f}", **where)
+    draw_power(ax, law, groups, estimate.exponent, shown[name])
 for ax in axes[-1]:
     ax.set_xlabel("dimension $d$")
 figure
@@ -319,21 +303,7 @@ figure
 # %% [markdown]
 # All of them, statement by statement. The last column says where we hold the power to be another than the stated one, for reasons given below.
 
-
 # %% tags=["hide-input"]
-def words(law):
-    """An exponent with its standard error."""
-    return f"{law.exponent:.2f} ± {law.deviation:.2f}"
-
-
-def judged(estimate):
-    """Whether the stated power is the one that is measured."""
-    stated, power = estimate.exponent, estimate.power
-    if power == stated:
-        return "as stated"
-    return f"smaller, {power:g}" if power < stated else f"larger, {power:g}"
-
-
 Table(
     {
         "": [
@@ -342,11 +312,11 @@ Table(
         ],
         "size": [e.text for e in ESTIMATES],
         "stated": [f"{e.exponent:g}" for e in ESTIMATES],
-        "measured": [words(laws[e][0]) for e in ESTIMATES],
+        "measured": [exponent_in_words(laws[e][0]) for e in ESTIMATES],
         "root mean square of entries": [
-            words(laws[e][1]) if e.logs else "" for e in ESTIMATES
+            exponent_in_words(laws[e][1]) if e.logs else "" for e in ESTIMATES
         ],
-        "the power is": [judged(e) for e in ESTIMATES],
+        "the power is": [power_in_words(e) for e in ESTIMATES],
     }
 )
 
@@ -376,7 +346,7 @@ found = {
 Table(
     {
         "prediction": found,
-        "power of its error": [words(law) for law in found.values()],
+        "power of its error": [exponent_in_words(law) for law in found.values()],
         "expected": ["-0.5", "-0.5", "-1"],
         f"at $d = {min(sizes['d']):g}$": [
             f"{law.size[0]:.2g}" for law in found.values()
@@ -418,20 +388,7 @@ for claim in ("proposition-14", "lemma-17"):
 # The sum in the numerator is $k\, g^\top \Delta W v_i$ with $g = \frac1k \sum_j \bar c_{j,i} u_j$, an average of targets whose length is only $d^{-1/2}$ ([Lemma 15](#lemma-15)), which is where the further factor comes from.
 
 # %%
-left, right = threshold_identity(full, rest, h)
-path = threshold_path(full, rest, h)
-shift = torch.linalg.vecdot(path, drop(full.S, h) - rest.S, dim=0) / path.sum(dim=0)
-check(
-    "lemma-12",
-    "motion of the threshold of every other key over the root mean square motion",
-    measured=left / left.square().mean().sqrt(),
-    predicted=right / left.square().mean().sqrt(),
-    tolerance=1e-6,
-    falsehood=(
-        "without the new competitor's q_hi",
-        shift / left.square().mean().sqrt(),
-    ),
-)
+check(**threshold_evidence(full, rest, h))
 
 # %% tags=["hide-input"]
 for claim in ("lemma-13", "lemma-14", "lemma-15", "lemma-16"):
@@ -470,7 +427,7 @@ Table(
         "root mean square of": terms,
         "stated": [stated for _, stated, _ in terms.values()],
         "expected": [expected for _, _, expected in terms.values()],
-        "measured": [words(found[name]) for name, *_ in terms.values()],
+        "measured": [exponent_in_words(found[name]) for name, *_ in terms.values()],
         f"at $d = {min(sizes['d']):g}$": [
             f"{found[x].size[0]:.2g}" for x, *_ in terms.values()
         ],
@@ -509,7 +466,7 @@ Table(
     {
         "standard deviation of": [f.text for f in FLUCTUATIONS],
         "stated": [f"{f.exponent:g}" for f in FLUCTUATIONS],
-        "measured": [words(law) for law in spread],
+        "measured": [exponent_in_words(law) for law in spread],
         f"at $d = {min(spread[0].d):g}$": [f"{law.size[0]:.2g}" for law in spread],
         f"at $d = {max(spread[0].d):g}$": [f"{law.size[-1]:.2g}" for law in spread],
     }
@@ -529,18 +486,7 @@ check(
 
 # %%
 for fluctuation, law in zip(FLUCTUATIONS, spread, strict=True):
-    display(
-        check(
-            "proposition-5",
-            f"exponent of the deviations of {fluctuation.size.replace('_', ' ')}",
-            measured=law.exponent,
-            predicted=fluctuation.exponent,
-            tolerance=0.3,
-            relation="<=",
-            falsehood=("smaller by sqrt(d) than the power -1", fluctuation.found - 0.5),
-            limits="not the best bound: the power is -1",
-        )
-    )
+    display(check(**fluctuation_evidence(fluctuation, law)))
 
 # %% [markdown]
 # ## Bilinear forms and traces
@@ -563,37 +509,8 @@ Q = torch.linalg.qr(
 half = Q * (torch.arange(look_d) < look_d // 2)
 tried = {"all eigenvalues alike": Q, "half of them zero": half, "the minimiser": rest.W}
 
-
-def distance(W):
-    """Root mean square distance of a form from its normal copy, over the standard deviation of that."""
-    ratio = ((W @ v).square().sum(dim=0) / look_d / W.square().mean()).sqrt()
-    normal = torch.linalg.vecdot(u, W @ v, dim=0) / ratio / W.square().mean().sqrt()
-    return float((normal * (ratio - 1)).square().mean().sqrt())
-
-
-def sharing(W):
-    """How many eigenvalues of ``W'W`` share its norm."""
-    return float(W.square().sum() ** 2 / (W.T @ W).square().sum())
-
-
-def scatter(W):
-    """Standard deviation of the eigenvalues over their mean."""
-    return math.sqrt(max(0, look_d / sharing(W) - 1))
-
-
 # %%
-check(
-    "remark-9",
-    "relative distance from the normal copy for " + ", ".join(tried),
-    measured=[distance(W) for W in tried.values()],
-    predicted=[1 / math.sqrt(2 * sharing(W)) for W in tried.values()],
-    tolerance=[0.1 / math.sqrt(sharing(W)) for W in tried.values()],
-    falsehood=(
-        "the word taken literally: the standard deviation of the eigenvalues",
-        [scatter(W) / math.sqrt(2 * look_d) for W in tried.values()],
-    ),
-    limits="the scale counts the eigenvalues that share the norm; it does not vanish with their spread",
-)
+check(**copy_evidence(tried, u, v))
 
 # %% tags=["hide-input"]
 for claim in ("lemma-20", "corollary-1"):
@@ -619,34 +536,7 @@ print(
 )
 
 # %%
-lengths = [(X * X).sum(dim=0) for X in (pairs.U, pairs.V)]
-floor, k = problem.floor, problem.k
-deltas = [0.01, 0.02, 0.04]
-
-
-def moved_trace(delta):
-    """Change of the trace when every a_i grows by delta and every R_ji by delta/k, and its bound."""
-    beyond = full.c + delta / k * (full.c > 0)
-    moved = replace(full, a=full.a + delta, c=beyond)
-    actual = exact["simplified"] - normalized_trace(moved, "simplified")[0]
-    most = float((full.a + delta).max())
-    weights = (delta * full.c + most * delta / k).fill_diagonal_(0)
-    return actual, float(lengths[0] @ weights @ lengths[1]) / (floor * look_d) ** 2
-
-
-changes = np.array([moved_trace(delta) for delta in deltas])
-check(
-    "lemma-23",
-    "change of the normalised trace over its bound, and over its change for half the step",
-    measured=[*(changes[:, 0] / changes[:, 1]), *(changes[1:, 0] / changes[:-1, 0])],
-    predicted=[1, 1, 1, 2, 2],
-    tolerance=[0, 0, 0, 0.02, 0.02],
-    relation="<=",
-    falsehood=(
-        "moves of n coefficients average out, like 1/sqrt(n)",
-        [1 / math.sqrt(n)] * 3 + [2, 2],
-    ),
-)
+check(**move_evidence(full, exact["simplified"], [0.01, 0.02, 0.04]))
 
 # %% [markdown]
 # ## What breaks
@@ -655,20 +545,9 @@ check(
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-breaks", "caption": "Left: share of the motion of the minimiser that the coupled Newton step misses, against the dimension, as smoothing goes away (root mean squares over stored instances). Right: the same as the ridge goes to zero, below the critical load (solid, blue, load 0.25) and above it (dashed, orange, load 0.5)."}, "image": {"alt": "Two panels of falling lines on logarithmic axes against the dimension. Left, four lines, one for each smoothing. Right, six lines, solid below and dashed above the critical load."}}
 figure, axes = panels(2, sharey=True)
-
-
-def missed_share(place):
-    """Dimensions, and the share of the motion that the coupled step misses there."""
-    columns, at = stored_at(place), SETTINGS[place]["load"]
-    error, moved = (
-        power_law(size_groups(columns, name, at)) for name in ("newton_error", "moved")
-    )
-    return error.d, error.size / moved.size
-
-
 for place, look in series((0, 3, 4, 5)):
     axes[0].plot(
-        *missed_share(place),
+        *missed_share(stored, place),
         **look,
         label=f"$\\beta = {SETTINGS[place]['beta']:g}$",
     )
@@ -676,7 +555,7 @@ styles = {0: "o-", 6: "s-", 7: "^-", 8: "v-", 9: "^--", 10: "v--"}
 for place, style in styles.items():
     color = BELOW if SETTINGS[place]["load"] == 0.25 else ABOVE
     axes[1].plot(
-        *missed_share(place),
+        *missed_share(stored, place),
         style,
         color=color,
         label=f"$\\lambda = {SETTINGS[place]['ridge']:g}$",
@@ -702,24 +581,6 @@ watched = {
     "diagonal_form_rms": ("diagonal form", -0.5),
 }
 
-
-def setting_name(place):
-    """What is different from the first setting."""
-    first, here = SETTINGS[0], SETTINGS[place]
-    symbols = {"load": "$\\alpha$", "beta": "$\\beta$", "ridge": "$\\lambda$"}
-    words = [f"{s} = {here[x]:g}" for x, s in symbols.items() if here[x] != first[x]]
-    return ", ".join(words) or here["law"]
-
-
-def powers(name):
-    """Powers of one size at all settings, from the dimensions that all have."""
-    found = []
-    for place in range(len(SETTINGS)):
-        groups = size_groups(stored_at(place), name, SETTINGS[place]["load"])
-        found.append(power_law({d: x for d, x in groups.items() if d <= 48}).exponent)
-    return found
-
-
 Table(
     {
         "": [
@@ -727,7 +588,7 @@ Table(
             "normal vectors",
         ],
         **{
-            text: [*powers(name), float(power)]
+            text: [*setting_powers(stored, name), float(power)]
             for name, (text, power) in watched.items()
         },
     },

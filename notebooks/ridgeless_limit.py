@@ -43,12 +43,10 @@ device = "cpu"  # where memories are trained; {cpu, cuda}
 
 # %% tags=["hide-input"]
 import math
-from dataclasses import replace
 
 import numpy as np
 from matplotlib.colors import LogNorm, Normalize
 from scipy import special
-from scipy.optimize import brentq
 
 from assocmem.book import plotting as plot
 from assocmem.book.claims import check
@@ -68,14 +66,33 @@ from assocmem.book.plotting import (
     series,
 )
 from assocmem.experiments import phase
-from assocmem.experiments.statistics import pooled_errors, through_inverse
+from assocmem.experiments.infinite_dimension import boundary_ratio, extrapolate_pooled
+from assocmem.experiments.loss_as_load import load_scatter, read_load
+from assocmem.experiments.percentile_laws import (
+    KINDS,
+    level_places,
+    numbers_of_laws,
+    numbers_of_memories,
+    spread_evidence,
+    stored_dimensions,
+    stored_quantiles,
+    stored_rows,
+)
 from assocmem.pairs.data import derived_seed
-from assocmem.pairs.sizes import tail_count
 from assocmem.progress import progress
 from assocmem.sweeps.stored_table import read_table
-from assocmem.theory import kinematics
+from assocmem.theory.critical_curve import (
+    critical_load_of_median,
+    inverse_at_large_tails,
+    inverse_at_small_tails,
+    loss_of_first_moments,
+)
 from assocmem.theory.crossover import crossover, edge_shift, ridge_at_norm
 from assocmem.theory.finite_dimension import effective_load, laws_at_size
+from assocmem.theory.law_variants import (
+    with_margins_along_lengths,
+    without_tail_scatter,
+)
 from assocmem.theory.outer_products import percentile_cdf
 from assocmem.theory.ridgeless import (
     critical_load,
@@ -218,17 +235,15 @@ figure
 
 # %%
 fractions = np.array([1e-12, 1e-6, 1e-3, 0.15, 0.5, 0.9, 0.999])
-k, L, phi0 = tail_mean(fractions), np.log(1 / fractions), 1 / math.sqrt(2 * math.pi)
-slow = np.log(4 * math.pi * L)
 Table(
     {
         "$r$": [f"{x:g}" for x in fractions],
-        "$\\kappa_r$": k,
+        "$\\kappa_r$": tail_mean(fractions),
         "$\\alpha_{\\mathrm c}$": critical_load(fractions),
         "$1/\\alpha_{\\mathrm c}$": 1 / critical_load(fractions),
-        "$1 + \\kappa_r^2$": 1 + k**2,
-        "in $L$": 2 * L - slow + 3 + (slow - 5) / (2 * L),
-        "from $r = 1$": (1 + 4 * phi0 * k + k**2 + 2 / 3 * phi0 * k**3) / 2,
+        "$1 + \\kappa_r^2$": 1 + tail_mean(fractions) ** 2,
+        "in $L$": inverse_at_small_tails(fractions),
+        "from $r = 1$": inverse_at_large_tails(fractions),
     },
     ".6g",
 )
@@ -255,20 +270,17 @@ check(
     ),
 )
 
-
 # %%
-def median_rule(r):
-    """The critical load if a signal had to beat the median of the tail instead of its mean."""
-    return 1 / hinge_moments(-special.ndtri(np.asarray(r) / 2))[1]
-
-
 check(
     "definition-4",
     f"load at which the loss passes 0.1, ridge {tiny:g}, r from {min(tried):g} to {max(tried):g}",
     measured=theory_jumps,
     predicted=critical_load(tried),
     tolerance=10 * math.sqrt(tiny) * critical_load(tried),
-    falsehood=("the median of the tail in place of its mean", median_rule(tried)),
+    falsehood=(
+        "the median of the tail in place of its mean",
+        critical_load_of_median(tried),
+    ),
 )
 
 # %% [markdown]
@@ -434,10 +446,6 @@ Table(
 # So the loss does go to zero, since $M$ grows without bound, and yet looks like a jump to anybody who measures it.
 
 # %%
-lacking = 1 / critical - 1 / (critical * (1 + excesses[1:3]))
-wrong = [brentq(lambda t, x=x: hinge_moments(t)[0] - x, -9, kappa) for x in lacking]
-score = special.ndtri((np.arange(200_000) + 0.5) / 200_000)
-A = [np.clip((kappa - score) / (kappa - tau), 0, 1) for tau in wrong]
 check(
     "proposition-11",
     "mean loss at ridge zero, 1e-6 and 1e-7 above the critical load",
@@ -446,7 +454,7 @@ check(
     tolerance=(1 + smoothing) / exact.nu[1:3],
     falsehood=(
         "the mean of those given up, not their second moment, makes up for the load",
-        [np.mean(special.entr(a) + special.entr(1 - a)) for a in A],
+        [loss_of_first_moments(critical * (1 + x), r) for x in excesses[1:3]],
     ),
 )
 
@@ -671,17 +679,8 @@ Table(
 # That has to vanish if the theory is right, and these data do not tell how fast; a straight line in $1/d$ leaves one or two per cent, one in $d^{-1/2}$ next to nothing.
 # So we follow the ratio to infinite dimension twice, as a line in $1/d$ and as one in $d^{-1/2}$, and count the difference as an uncertainty.
 
-
 # %%
-def ratio_at_infinity(points):
-    """Limit of boundaries over the kinematic ones, and its uncertainty: four errors, and the power of d."""
-    ratio, error = points.load / points.predicted, points.error / points.predicted
-    fast, spread = through_inverse(points.d, ratio, error)
-    slow, _ = through_inverse(np.sqrt(points.d), ratio, error)
-    return fast[-1], 4 * spread + abs(fast[-1] - slow[-1])
-
-
-limits = np.array([ratio_at_infinity(points) for points in certified.values()])
+limits = np.array([boundary_ratio(points) for points in certified.values()])
 check(
     "definition-4",
     f"certified boundaries over the kinematic ones at infinite d, r from {min(decided):g} to {max(decided):g}",
@@ -690,12 +689,12 @@ check(
     tolerance=limits[:, 1],
     falsehood=(
         "the median of the tail in place of its mean",
-        median_rule(decided) / critical_load(decided),
+        critical_load_of_median(decided) / critical_load(decided),
     ),
 )
 
 # %%
-limits = np.array([ratio_at_infinity(points) for points in trained.values()])
+limits = np.array([boundary_ratio(points) for points in trained.values()])
 check(
     "figure-2",
     f"boundaries by the loss over the kinematic ones at infinite d, from d up to {max(edges['d']):g}",
@@ -704,7 +703,7 @@ check(
     tolerance=limits[:, 1],
     falsehood=(
         "the median of the tail in place of its mean",
-        median_rule(fractions) / critical_load(fractions),
+        critical_load_of_median(fractions) / critical_load(fractions),
     ),
 )
 
@@ -762,18 +761,17 @@ figure
 # %%
 rows = sliced[(sliced["d"] >= 100) & (sliced["seed"] == 0)]
 actual = rows["load"].to_numpy()
-read = np.interp(np.log(rows["loss"]), np.log(theory.loss), loads)
+read = read_load(rows["loss"], loads, theory.loss)
 n = np.round(actual * rows["d"].to_numpy() ** 2)
-mean, variance = kinematics.pooled_moments(1000, tail_count(0.15, 999))
 check(
     "figure-3",
     f"load at which the theory has the loss of a memory over its own, {len(rows)} memories, d = 100 and {big}",
     measured=read / actual,
     predicted=1.0,
-    tolerance=4 * np.sqrt(variance / n) / mean,
+    tolerance=4 * load_scatter(n, 0.15),
     falsehood=(
         "the median of the tail in place of its mean",
-        edge / median_rule(0.15),
+        edge / critical_load_of_median(0.15),
     ),
 )
 
@@ -811,56 +809,22 @@ check(
 #
 # Together with the rounding by the ridge, which {prf:ref}`thm-scalar` has, this predicts the laws at finite size, with nothing fitted.
 
-
 # %%
-def stored_rows(d, at):
-    """Which rows of the slice are of a dimension and a load."""
-    return (sliced["d"] == d) & np.isclose(sliced["load"], at)
-
-
-def stored_quantiles(kind, d, at):
-    """Stored quantiles of one kind, one line for each memory."""
-    rows = stored_rows(d, at)
-    return np.array([sliced[f"{kind}_{k}"][rows] for k in range(len(phase.LEVELS))]).T
-
-
 levels = np.array(phase.LEVELS)
-low, middle, high = (int(np.flatnonzero(levels == p)[0]) for p in (0.1, 0.5, 0.9))
-sizes = {
-    at: [d for d in np.unique(sliced["d"]).astype(int) if stored_rows(d, at).any()]
-    for at in (0.2, 0.28)
-}
+sizes = {at: stored_dimensions(sliced, at) for at in (0.2, 0.28)}
 predicted = {
     (at, d): laws_at_size(at, 0.15, d, **along) for at in sizes for d in sizes[at]
 }
-
-
-def of_memories(d):
-    """Numbers of the stored memories, mean over them."""
-    omega = stored_quantiles("percentile", d, load)
-    below = np.mean([np.interp(p_edge, x, levels) for x in omega])
-    spreads = [
-        np.mean(x[:, high] - x[:, low])
-        for x in (stored_quantiles(kind, d, load) for kind in KINDS)
-    ]
-    return [omega[:, 0].mean(), omega[:, middle].mean(), below, *spreads]
-
-
-def of_laws(d):
-    """The same numbers of the predicted laws."""
-    law, lowest = predicted[load, d], math.log(2) / (load * d**2)
-    omega = law.quantile("percentile", np.array([lowest, 0.5]))
-    below = law.cdf("percentile", np.array([p_edge]))[0]
-    spreads = [np.diff(law.quantile(kind, np.array([0.1, 0.9])))[0] for kind in KINDS]
-    return [*omega, below, *spreads]
-
+own_laws = {d: predicted[load, d] for d in sizes[load]}
 
 # %%
-KINDS = ("percentile", "signal", "margin")
 p_edge = float(special.ndtr(sat_edge(load)))
 numbers = ["lowest percentile", "median percentile", "share below the edge"]
 numbers += [f"spread of {kind}s" for kind in KINDS]
-pairs = {d: list(zip(of_memories(d), of_laws(d), strict=True)) for d in sizes[load]}
+pairs = {}
+for d, law in own_laws.items():
+    found = numbers_of_memories(sliced, d, load, p_edge)
+    pairs[d] = zip(found, numbers_of_laws(law, d, load, p_edge), strict=True)
 Table(
     {"": numbers}
     | {f"$d = {d}$": [f"{a:.4g} ({b:.4g})" for a, b in x] for d, x in pairs.items()}
@@ -873,8 +837,8 @@ Table(
 # The same goes for the norm, which is large and moves with the distance from the critical load.
 
 # %%
-nus = {d: sliced["nu"][stored_rows(d, load)] for d in sizes[load]}
-gaps = [max(sliced["gap"][stored_rows(d, load)]) for d in nus]
+nus = {d: sliced["nu"][stored_rows(sliced, d, load)] for d in sizes[load]}
+gaps = [max(sliced["gap"][stored_rows(sliced, d, load)]) for d in nus]
 finite = solve_scalar(load, 0.15, **along)
 asked = [effective_load(load, 0.15, d) for d in nus]
 Table(
@@ -889,49 +853,29 @@ Table(
     }
 )
 
-
 # %%
-def spreads(kind, change=lambda law, at, d: law):
-    """Spread of the stored memories over the predicted one, at both loads and all dimensions."""
-    found = []
-    for (at, d), law in predicted.items():
-        x = stored_quantiles(kind, d, at)
-        span = np.diff(change(law, at, d).quantile(kind, np.array([0.1, 0.9])))[0]
-        found.append(np.mean(x[:, high] - x[:, low]) / span)
-    return np.array(found)
-
-
-def with_length(law, at, d):
-    """The law if the whole signal, margin and all, went with the length."""
-    length = (law.signal - law.margin) / law.tail
-    return replace(law, signal=law.signal + law.margin * (length - 1))
-
-
-def without_tail(law, at, d):
-    """The law if the tail average of a sample were that of the normal law."""
-    share = special.ndtr(sat_edge(at))
-    return replace(law, scatter=math.sqrt(share * (1 - share) / (at * d**2)))
-
-
-right, wrong = spreads("signal"), spreads("signal", with_length)
+what = f"over the predicted one, loads 0.2 and 0.28, d from {min(nus)} to {big}"
 check(
-    "figure-3",
-    f"spread of signals over the predicted one, loads 0.2 and 0.28, d from {min(nus)} to {big}",
-    measured=right,
-    predicted=1.0,
-    tolerance=0.12,
-    falsehood=("the whole signal goes with the length of the answer", right / wrong),
+    **spread_evidence(
+        sliced,
+        predicted,
+        {at: with_margins_along_lengths(law) for at, law in predicted.items()},
+        "signal",
+        what=f"spread of signals {what}",
+        falsehood="the whole signal goes with the length of the answer",
+    )
 )
 
 # %%
-right, wrong = spreads("percentile"), spreads("percentile", without_tail)
 check(
-    "figure-3",
-    f"spread of percentiles over the predicted one, loads 0.2 and 0.28, d from {min(nus)} to {big}",
-    measured=right,
-    predicted=1.0,
-    tolerance=0.12,
-    falsehood=("the tail average of a sample does not scatter", right / wrong),
+    **spread_evidence(
+        sliced,
+        predicted,
+        {at: without_tail_scatter(law, *at) for at, law in predicted.items()},
+        "percentile",
+        what=f"spread of percentiles {what}",
+        falsehood="the tail average of a sample does not scatter",
+    )
 )
 
 # %% [markdown]
@@ -957,18 +901,18 @@ own = scalar_tail_average(nus[largest].mean(), 0.15, 30.0)[0] / nus[largest].mea
 axes[0].plot(t, limits.margin.cdf(t), color=LIMIT)
 kinds = ("signal", own, SIGNAL, "."), ("margin", 0, TAIL_AVERAGE, "+")
 for kind, shift, color, marker in kinds:
-    law, x = predicted[load, largest], stored_quantiles(kind, largest, load)
+    law, x = own_laws[largest], stored_quantiles(sliced, kind, largest, load)
     axes[0].plot(t, law.cdf(kind, t + shift), color=color, lw=1)
     axes[0].plot(x.mean(axis=0) - shift, levels, marker, color=color)
 axes[1].plot(w, limits.percentile.cdf(w), color=LIMIT)
 axes[1].plot(w, percentile_cdf(w, load), "--", color=OUTER_PRODUCTS)
-omega = stored_quantiles("percentile", largest, load).mean(axis=0)
+omega = stored_quantiles(sliced, "percentile", largest, load).mean(axis=0)
 axes[1].plot(omega, levels, ".", color=TAIL_AVERAGE)
 axes[2].plot(w, limits.percentile.cdf(w), color=LIMIT)
 for d, look in series((min(nus), 100, largest)):
-    omega = stored_quantiles("percentile", d, load).mean(axis=0)
+    omega = stored_quantiles(sliced, "percentile", d, load).mean(axis=0)
     axes[2].plot(omega, levels, ls="none", ms=3, label=f"$d = {d}$", **look)
-    law = predicted[load, d].cdf("percentile", w)
+    law = own_laws[d].cdf("percentile", w)
     axes[2].plot(w, law, color=look["color"], lw=1)
 axes[0].set(xlim=(-0.5, 1.1), xlabel="margin over $\\nu$", title="(c)")
 axes[0].set_ylabel("share of keys below")
@@ -980,29 +924,14 @@ figure
 # %% [markdown]
 # For the limit itself the distances of quantiles from their prediction at finite size are followed to infinite dimension.
 
-
 # %%
-def followed(values, degree=1):
-    """Limits at infinite d of columns of numbers, given by dimension, and their standard errors."""
-    found = [
-        through_inverse(
-            list(values),
-            [x[:, k].mean() for x in values.values()],
-            pooled_errors(list(values), [x[:, k] for x in values.values()]),
-            degree,
-        )
-        for k in range(next(iter(values.values())).shape[1])
-    ]
-    return np.array([p[-1] for p, _ in found]), np.array([e for _, e in found])
-
-
 fifths = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
-chosen = [int(np.flatnonzero(levels == p)[0]) for p in fifths]
-rest, error = followed(
+chosen = level_places(fifths)
+rest, error = extrapolate_pooled(
     {
-        d: stored_quantiles("percentile", d, load)[:, chosen]
-        - predicted[load, d].quantile("percentile", fifths)
-        for d in sizes[load]
+        d: stored_quantiles(sliced, "percentile", d, load)[:, chosen]
+        - law.quantile("percentile", fifths)
+        for d, law in own_laws.items()
     }
 )
 limit = finite.percentile.quantile(fifths)
@@ -1036,7 +965,7 @@ at_04 = np.isclose(sliced["load"], 0.4) & (sliced["d"] >= 30)
 rows = {
     d: at_04 & (sliced["d"] == d) for d in np.unique(sliced["d"][at_04]).astype(int)
 }
-value, error = followed(
+value, error = extrapolate_pooled(
     {d: np.array([sliced["nu"][x], sliced["loss"][x]]).T for d, x in rows.items()}, 2
 )
 check(
@@ -1049,8 +978,8 @@ check(
 )
 
 # %%
-value, error = followed(
-    {d: stored_quantiles("signal", d, 0.4)[:, chosen] for d in rows}
+value, error = extrapolate_pooled(
+    {d: stored_quantiles(sliced, "signal", d, 0.4)[:, chosen] for d in rows}
 )
 check(
     "proposition-13",

@@ -47,30 +47,42 @@ seed = 1  # base seed of every random draw; [0, inf)
 
 # %% tags=["hide-input"]
 import math
-from dataclasses import replace
 
 import numpy as np
 import torch
-from scipy import integrate, optimize, special, stats
+from scipy import special, stats
 
 from assocmem.book import plotting as plot
 from assocmem.book.claims import check
 from assocmem.book.plotting import INK, LIMIT, TAIL_AVERAGE, Table, panels, series
-from assocmem.experiments.statistics import through_inverse
-from assocmem.memories.outer_products import correlation_memory
-from assocmem.pairs.data import derived_seed, gaussian_pairs
-from assocmem.pairs.scores import scores, signal_percentiles
+from assocmem.experiments.infinite_dimension import (
+    decay_exponent,
+    extrapolate,
+    extrapolate_each,
+    limit_evidence,
+)
+from assocmem.experiments.scalar_instances import (
+    column_distances,
+    distance_power,
+    least_norm_of,
+    shares_below,
+    train_instance,
+    with_scores,
+)
+from assocmem.pairs.data import derived_seed
+from assocmem.pairs.scores import signal_percentiles
 from assocmem.progress import progress
+from assocmem.theory.law_variants import middle_levels, normal_twin, with_numbers
+from assocmem.theory.norm_bounds import largest_square, least_norm
 from assocmem.theory.scalar import (
     dual_potential,
     reduced_potential,
     saddle_potential,
-    scalar_tail_average,
     solve_scalar,
 )
-from assocmem.training.fit import fit
+from assocmem.theory.scalar_reference import logarithmic_slopes, potential_by_definition
 from assocmem.training.losses import TailAverage
-from assocmem.training.passes import dense_hessian, joint_pass, loss_pass
+from assocmem.training.passes import joint_pass
 
 plot.use_style()
 
@@ -187,55 +199,13 @@ figure
 # The potential itself, [Definition 3](#definition-3), has two minimisations and two expectations inside.
 # We do them by brute force: a search for the threshold, a search for $s$ at every $G$, adaptive quadrature around both.
 
-
 # %%
-def normal_average(function):
-    """Expectation over a standard normal variable by adaptive quadrature."""
-    density = 1 / math.sqrt(2 * math.pi)
-    return integrate.quad(
-        lambda G: density * math.exp(-G * G / 2) * function(G),
-        -9,
-        9,
-        epsabs=1e-11,
-        limit=200,
-    )[0]
-
-
-def lowest(function, low, high):
-    """Least value of a function on an interval."""
-    search = {"bounds": (low, high), "method": "bounded", "options": {"xatol": 1e-7}}
-    return optimize.minimize_scalar(function, **search).fun
-
-
-def by_definition(nu, chi):
-    """The potential from its definition, and what it would be if no score gave way."""
-    reach = 9 * nu + 9 / beta
-    c = lowest(
-        lambda mu: (
-            mu
-            + normal_average(lambda Z: np.logaddexp(0, beta * (nu * Z - mu)))
-            / (r * beta)
-        ),
-        -reach,
-        reach,
-    )
-    envelope = normal_average(
-        lambda G: lowest(
-            lambda s: (s - nu * G) ** 2 / (2 * chi) + np.logaddexp(0, c - s),
-            nu * G,
-            nu * G + chi,
-        )
-    )
-    rest = ridge / 2 * nu**2 - nu**2 / (2 * load * chi)
-    return rest + envelope, rest + normal_average(lambda G: np.logaddexp(0, c - nu * G))
-
-
 places = [
     (theory.nu, theory.chi),
     (0.5 * theory.nu, theory.chi),
     (theory.nu, 2 * theory.chi),
 ]
-values = [by_definition(*place) for place in places]
+values = [potential_by_definition(*place, **at) for place in places]
 check(
     "definition-3",
     "the potential at three points, by nested minimisation and adaptive quadrature",
@@ -261,28 +231,15 @@ check(
 # with $A = \sigma(c - S)$ and $B = A(1 - A)$.
 # We differentiate the potential numerically, which knows nothing of these equations, and compare.
 
-
 # %%
-def slopes(nu, chi, step=1e-5):
-    """Derivatives of the potential in log nu and log chi."""
-    return [
-        (
-            saddle_potential(nu * (1 + a), chi * (1 + b), **at)
-            - saddle_potential(nu * (1 - a), chi * (1 - b), **at)
-        )
-        / (2 * step)
-        for a, b in ((step, 0), (0, step))
-    ]
-
-
 further = [
-    *slopes(1.1 * theory.nu, theory.chi),
-    *slopes(theory.nu, 1.1 * theory.chi),
+    *logarithmic_slopes(1.1 * theory.nu, theory.chi, **at),
+    *logarithmic_slopes(theory.nu, 1.1 * theory.chi, **at),
 ]
 check(
     "proposition-10",
     "logarithmic slopes of the potential at the solution of the two equations",
-    measured=2 * slopes(theory.nu, theory.chi),
+    measured=2 * logarithmic_slopes(theory.nu, theory.chi, **at),
     predicted=0.0,
     tolerance=[1e-4 * abs(x) for x in further],
     falsehood=("the saddle lies a tenth further out in nu, or in chi", further),
@@ -297,77 +254,9 @@ check(
 
 
 # %%
-def column_distances(S, scale=None):
-    """Kolmogorov-Smirnov distance of the competitors of each key, over a scale or their own, from the normal law."""
-    n = len(S)
-    columns = S.T[~np.eye(n, dtype=bool)].reshape(n, n - 1)
-    scale = scale or columns.std(axis=1, keepdims=True)
-    levels = special.ndtr(np.sort(columns / scale, axis=1))
-    steps = np.arange(n) / (n - 1)
-    return np.maximum(steps[1:] - levels, levels - steps[:-1]).max(axis=1)
-
-
-def equations(run, S):
-    """The identity, and both sides of the variance and the susceptibility equation, of one memory."""
-    pairs, found, nu, chi = run["pairs"], run["fit"], run["nu"], run["chi"]
-    q = special.expit(beta * (S - found.mu.numpy()))
-    np.fill_diagonal(q, 0)
-    k = q.sum(axis=0).mean()
-    a = special.expit(-found.margins.numpy())
-    b = a * (1 - a)
-    pulled = (a * (S.diagonal() - (q * S).sum(axis=0) / k)).mean()
-    omega = (a * beta * (q * (1 - q)).sum(axis=0) / k).mean()
-    size = pairs.n / pairs.d**2
-    again = loss_pass(pairs, TailAverage(r=r, beta=beta), found.W)
-    left = float((again.gradient * found.W).sum()) + ridge * nu**2
-    return {
-        "identity": pulled / (ridge * nu**2),
-        "with what is left": (pulled + left) / (ridge * nu**2),
-        "variance": nu**2 * (ridge + omega) / (a * S.diagonal()).mean(),
-        "without omega": nu**2 * ridge / (a * S.diagonal()).mean(),
-        "response": size * (chi * (ridge + omega) + (chi * b / (1 + chi * b)).mean()),
-        "without B": size * chi * (ridge + omega),
-    }
-
-
-# %%
 def train(d, point, *key):
-    """One trained memory and what the theorem speaks of."""
-    load, r, beta, ridge = point
-    pairs = gaussian_pairs(pairs_at_load(load, d), d, seed=derived_seed(seed, d, *key))
-    loss = TailAverage(r=r, beta=beta)
-    found = fit(pairs, loss, ridge=ridge, tol=1e-8)
-    if not found.converged:
-        raise RuntimeError(f"d = {d}: gap {found.gap:.1e} after {found.passes} passes")
-    H = dense_hessian(pairs, loss, found.W, profiled=False)
-    H.diagonal().add_(ridge / d**2)
-    chi = float(torch.linalg.inv(H).trace()) / (pairs.n * d**2)
-    return {
-        "nu": found.nu,
-        "chi": chi,
-        "loss": found.loss,
-        "fit": found,
-        "pairs": pairs,
-    }
-
-
-def with_scores(run):
-    """A memory at the section's parameters, and what is kept of its scores."""
-    S = scores(run["pairs"], run["fit"].W).numpy()
-    return run | {
-        "signal": S.diagonal().copy(),
-        "distance": column_distances(S, run["nu"]).mean(),
-        "own distance": column_distances(S).mean(),
-        "sides": equations(run, S),
-    }
-
-
-def signals_of(run):
-    return run["signal"]
-
-
-def margins_of(run):
-    return run["fit"].margins.numpy()
+    """One trained memory of a point of the parameters, with norm and susceptibility."""
+    return train_instance(d, *point, seed=derived_seed(seed, d, *key))
 
 
 main = (load, r, beta, ridge)
@@ -379,7 +268,7 @@ runs = {
 # %%
 NAMES = {"nu": "$\\nu$", "chi": "$\\chi$", "loss": "mean loss"}
 values = {
-    name: np.array([[run[name] for run in runs[d]] for d in dimensions])
+    name: np.array([[getattr(run, name) for run in runs[d]] for d in dimensions])
     for name in NAMES
 }
 means = {name: x.mean(axis=1) for name, x in values.items()}
@@ -399,17 +288,9 @@ Table({"$d$": rows, **columns})
 # %% [markdown]
 # The distance from the theory falls about like $1/d$, so a curve through the means, quadratic in $1/d$ and weighted by their errors, is followed to $d = \infty$.
 
-
 # %%
 inverse = 1 / np.array(dimensions, dtype=float)
-
-
-def extrapolate(x, degree=2):
-    """Polynomial in 1/d through the means of the rows, and the standard error of its value at zero."""
-    error = x.std(axis=1, ddof=1) / math.sqrt(x.shape[1])
-    degree = min(degree, len(x) - 2)
-    return through_inverse(dimensions[-len(x) :], x.mean(axis=1), error, degree)
-
+limits = {name: extrapolate(dimensions, x) for name, x in values.items()}
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-order", "caption": "Order parameters of trained memories against 1/d. Left and middle: means over the instances with two standard errors, the extrapolation (dashed), and the theory (cross). Right: scatter between instances relative to the theory; dotted, slopes -1/2 and -1."}, "image": {"alt": "Points approach crosses on the vertical axis as 1/d goes to zero; the scatter falls with d at a slope near minus one."}}
 figure, axes = panels(3, height=3.2)
@@ -417,7 +298,7 @@ dense = np.linspace(0, inverse.max(), 50)
 looks = series(NAMES)
 for ax, (name, look) in zip(axes[:2], looks[:2], strict=True):
     ax.errorbar(inverse, means[name], yerr=2 * errors[name], ls="none", **look)
-    line = np.polyval(extrapolate(values[name])[0], dense)
+    line = np.polyval(limits[name].polynomial, dense)
     ax.plot(dense, line, "--", color=look["color"])
     ax.plot(0, getattr(theory, name), "x", color=INK, ms=8)
     ax.set(xlabel="$1/d$", ylabel=NAMES[name])
@@ -437,43 +318,27 @@ figure
 # The paper proves that the scatter in {numref}`fig-order` falls at least like $d^{-1/2}$; memories do better, at a rate near $1/d$, and {prf:ref}`thm-scalar` needs no rate at all.
 # The check is on the extrapolated values, at four standard errors; the falsehood is a theory in which only $d(d+1)/2$ of the $d^2$ entries count, as for a symmetric matrix.
 
-
 # %%
-def check_limits(claim, what, limits, predicted, falsehood):
-    """Compare extrapolations with a prediction at four standard errors."""
-    return check(
-        claim,
-        what,
-        measured=[polynomial[-1] for polynomial, _ in limits],
-        predicted=predicted,
-        tolerance=[4 * error for _, error in limits],
-        falsehood=falsehood,
-    )
-
-
 half = solve_scalar(2 * load, r, beta=beta, ridge=ridge)
-check_limits(
-    "theorem-2",
-    f"norm, susceptibility and mean loss extrapolated to infinite d from d up to {max(dimensions)}",
-    [extrapolate(values[name]) for name in NAMES],
-    predicted=[getattr(theory, name) for name in NAMES],
-    falsehood=(
-        "half of the entries of W count",
-        [getattr(half, name) for name in NAMES],
-    ),
+check(
+    **limit_evidence(
+        "theorem-2",
+        f"norm, susceptibility and mean loss extrapolated to infinite d from d up to {max(dimensions)}",
+        [limits[name] for name in NAMES],
+        predicted=[getattr(theory, name) for name in NAMES],
+        falsehood=(
+            "half of the entries of W count",
+            [getattr(half, name) for name in NAMES],
+        ),
+    )
 )
 
 
 # %%
 def exponent(statistic, x):
-    """x of a statistic that falls like d^-x, with a 90% interval over resampled instances."""
-    resampled = np.random.default_rng(seed).integers(instances, size=(400, instances))
-    slopes = [
-        -np.polyfit(np.log(dimensions), np.log(statistic(x[:, i])), 1)[0]
-        for i in (np.arange(instances), *resampled)
-    ]
-    low, high = np.quantile(slopes[1:], [0.05, 0.95])
-    return f"{slopes[0]:.2f} ({low:.2f} to {high:.2f})"
+    """The power of 1/d in a statistic, and its interval, in words."""
+    found = decay_exponent(dimensions, x, statistic, seed=seed)
+    return "{:.2f} ({:.2f} to {:.2f})".format(*found)
 
 
 Table(
@@ -510,35 +375,16 @@ Table(
 #
 # The lower bound can be evaluated for each instance, and from the normal picture of outer products for infinite $d$.
 
-
 # %%
-def lower_bound(run):
-    """The lower bound on |W|_F / d of one instance."""
-    pairs, loss, d = run["pairs"], TailAverage(r=r, beta=beta), run["pairs"].d
-    W = correlation_memory(pairs)
-    size = float((W * W).sum()) / d**2
-    best = lowest(
-        lambda t: loss_pass(pairs, loss, t * W).loss + ridge / 2 * t**2 * size, 0, 20
-    )
-    start = loss_pass(pairs, loss, 0 * W)
-    return (start.loss - best) / float(start.gradient.norm()) / d
-
-
-def outer_products(t):
-    """The objective at t U V' in the normal picture."""
-    noise = t * math.sqrt(load)
-    c, _, _ = scalar_tail_average(noise, r, beta)
-    cost = normal_average(lambda Z: np.logaddexp(0, c - t - noise * Z))
-    return cost + ridge / 2 * noise**2
-
-
-rest, _, _ = scalar_tail_average(1e-9, r, beta)
-gain = np.logaddexp(0, rest) - lowest(outer_products, 1e-9, 20)
-limit = math.sqrt(load) / special.expit(rest) * gain
+loss = TailAverage(r=r, beta=beta)
+limit = least_norm(**at)
 bounds = np.array(
-    [np.mean([lower_bound(run) for run in runs[d][:3]]) for d in dimensions]
+    [
+        np.mean([least_norm_of(run.pairs, loss, ridge) for run in runs[d][:3]])
+        for d in dimensions
+    ]
 )
-upper = math.sqrt(2 / ridge * math.log(2) * (1 + 1 / (r * beta)))
+upper = math.sqrt(largest_square(r, beta, ridge))
 Table(
     {
         "$d$": [*(str(d) for d in dimensions), "limit"],
@@ -575,11 +421,11 @@ check(
 
 # %%
 large = train(dimensions[-2], strong, 99)
-squares = 2 / strong[3] * math.log(2) * (1 + 1 / (strong[1] * strong[2]))
+squares = largest_square(*strong[1:])
 check(
     "lemma-18",
     "largest norm scale of each dimension, and that of a memory with a strong ridge",
-    measured=[*values["nu"].max(axis=1), large["nu"]],
+    measured=[*values["nu"].max(axis=1), large.nu],
     predicted=[*[upper] * len(dimensions), math.sqrt(squares)],
     tolerance=0.0,
     relation="<=",
@@ -591,7 +437,7 @@ check(
 
 # %%
 sharpness = np.array([1.0, 10.0, 100.0, 1000.0])
-pairs = runs[dimensions[0]][0]["pairs"]
+pairs = runs[dimensions[0]][0].pairs
 zero = torch.zeros(pairs.d, pairs.d, dtype=torch.float64)
 idle = [
     joint_pass(pairs, TailAverage(r=r, beta=b), zero, zero.new_zeros(pairs.n))[0]
@@ -617,9 +463,9 @@ check(
 # %%
 d = max(dimensions)
 one = runs[d][0]
-signal, n = one["signal"], one["pairs"].n
+n = one.pairs.n
 normal = column_distances(np.random.default_rng([seed, 1]).standard_normal((n, n)))
-own = np.array([run["own distance"] for run in runs[d]])
+own = np.array([run.own_distance for run in runs[d]])
 
 # %% [markdown]
 # The columns are further from the normal law than normal samples of their size, since the norms $\norm{W v_i}$ of the answers vary by about $d^{-1/2}$ from key to key, and with them the spread of the whole column.
@@ -636,7 +482,7 @@ Table(
         "mean distance times $\\sqrt{n}$": [
             x * math.sqrt(n)
             for x in (
-                np.mean([run["distance"] for run in runs[d]]),
+                np.mean([run.distance for run in runs[d]]),
                 own.mean(),
                 normal.mean(),
             )
@@ -665,20 +511,14 @@ check(
 # In the limit the columns need not be scaled one by one ([Remark 3](#remark-3)): with $\nu_d$ of the memory in place of their own spread, their distance from the normal law vanishes too, at least at the rate $d^{-1/2}$ of the lengths $\norm{W v_i}$, but not at the rate $1/d$ of normal samples of these sizes.
 
 # %%
-away = np.array([[run["distance"] for run in runs[size]] for size in dimensions])
-slope, covariance = np.polyfit(
-    np.log(dimensions),
-    np.log(away.mean(axis=1)),
-    1,
-    w=math.sqrt(instances) * away.mean(axis=1) / away.std(axis=1, ddof=1),
-    cov="unscaled",
-)
+away = np.array([[run.distance for run in runs[size]] for size in dimensions])
+slope, error = distance_power(dimensions, away)
 check(
     "remark-3",
     f"exponent of d in the mean distance of columns from the normal law, d up to {max(dimensions)}",
-    measured=slope[0],
+    measured=slope,
     predicted=-0.5,
-    tolerance=4 * math.sqrt(covariance[0, 0]),
+    tolerance=4 * error,
     relation="<=",
     falsehood=("columns are exact normal samples, at distance n^-1/2", -1.0),
 )
@@ -688,28 +528,21 @@ check(
 # The loss pushes those up that lag behind, and leaves those alone that lead.
 # [Proposition 7](#proposition-7) puts the finite $\nu_d$, $\chi_d$ and $c_r(\nu_d)$ in place of their limits, and so do we.
 
-
 # %%
-def finite_law(solution, nu, chi):
-    """The laws of the theory at the nu and chi of finite memories."""
-    c, mu, _ = scalar_tail_average(nu, solution.r, solution.beta)
-    return replace(solution, nu=nu, chi=chi, c=c, mu=mu)
-
-
-law = finite_law(theory, one["nu"], one["chi"])
+law = with_numbers(theory, one.nu, one.chi)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-laws", "caption": "One memory of the largest dimension (dots) and its laws (lines) with its own nu and chi. Left: quantiles of the signal scores against those of the proximal law. Middle: margins. Right: the share of competitors that a signal beats."}, "image": {"alt": "Dots near a diagonal, and dots that follow two distribution functions closely."}}
 figure, axes = panels(3, height=3.2)
 p = (np.arange(n) + 0.5) / n
-axes[0].plot(law.signal.quantile(p), np.sort(signal), ".", color=TAIL_AVERAGE, ms=3)
+axes[0].plot(law.signal.quantile(p), np.sort(one.signal), ".", color=TAIL_AVERAGE, ms=3)
 axes[0].axline((0, 0), slope=1, color=LIMIT, lw=1)
 axes[0].set(xlabel="quantile of the law", ylabel="signal score")
-margins = np.sort(margins_of(one))
+margins = np.sort(one.margin)
 axes[1].plot(margins, p, ".", color=TAIL_AVERAGE, ms=3)
 t = np.linspace(margins[0], margins[-1], 200)
 axes[1].plot(t, law.margin_cdf(t), color=INK, lw=1)
 axes[1].set(xlabel="margin", ylabel="share of keys below")
-percentiles = np.sort(signal_percentiles(one["pairs"], one["fit"].W).numpy())
+percentiles = np.sort(signal_percentiles(one.pairs, one.fit.W).numpy())
 axes[2].plot(percentiles, p, ".", color=TAIL_AVERAGE, ms=3)
 w = np.linspace(0, 1, 400)
 axes[2].plot(w, law.percentile_cdf(w), color=INK, lw=1)
@@ -721,42 +554,35 @@ figure
 
 # %%
 fifths = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
-
-
-def shares_below(rows, solution, scores_of, kind, degree=2):
-    """Extrapolations of the shares of scores below five quantiles of their law."""
-    shares = []
-    for row in rows:
-        nu, chi = (np.mean([run[name] for run in row]) for name in ("nu", "chi"))
-        quantiles = getattr(finite_law(solution, nu, chi), kind).quantile(fifths)
-        shares.append(
-            [[np.mean(scores_of(run) <= q) for q in quantiles] for run in row]
-        )
-    shares = np.array(shares)
-    return [extrapolate(shares[:, :, k], degree) for k in range(len(fifths))]
-
-
-check_limits(
-    "proposition-7",
-    "signal scores below five quantiles of the proximal law, extrapolated to infinite d",
-    shares_below(runs.values(), theory, signals_of, "signal"),
-    predicted=fifths,
-    falsehood=(
-        "a leave-one-out score nu G, not pushed",
-        special.ndtr(theory.signal.quantile(fifths) / theory.nu),
-    ),
+check(
+    **limit_evidence(
+        "proposition-7",
+        "signal scores below five quantiles of the proximal law, extrapolated to infinite d",
+        extrapolate_each(
+            dimensions, shares_below(runs.values(), theory, "signal", fifths)
+        ),
+        predicted=fifths,
+        falsehood=(
+            "a leave-one-out score nu G, not pushed",
+            special.ndtr(theory.signal.quantile(fifths) / theory.nu),
+        ),
+    )
 )
 
 # %%
-check_limits(
-    "remark-2",
-    "margins below five quantiles of the law, extrapolated to infinite d",
-    shares_below(runs.values(), theory, margins_of, "margin"),
-    predicted=fifths,
-    falsehood=(
-        "the margin is taken from the threshold, not from the tail average",
-        theory.margin_cdf(theory.margin.quantile(fifths) - theory.c + theory.mu),
-    ),
+check(
+    **limit_evidence(
+        "remark-2",
+        "margins below five quantiles of the law, extrapolated to infinite d",
+        extrapolate_each(
+            dimensions, shares_below(runs.values(), theory, "margin", fifths)
+        ),
+        predicted=fifths,
+        falsehood=(
+            "the margin is taken from the threshold, not from the tail average",
+            theory.margin_cdf(theory.margin.quantile(fifths) - theory.c + theory.mu),
+        ),
+    )
 )
 
 # %% [markdown]
@@ -767,23 +593,25 @@ check_limits(
 # %%
 def weight_moments(run):
     """Mean and mean square of the weights of one memory."""
-    a = special.expit(-margins_of(run))
+    a = special.expit(-run.margin)
     return a.mean(), (a**2).mean()
 
 
 moments = np.array([[weight_moments(run) for run in runs[size]] for size in dimensions])
-levels = (np.arange(20_000) + 0.5) / 20_000
+levels = middle_levels(20_000)
 A = special.expit(-theory.margin.quantile(levels))
 unmoved = special.expit(theory.c - theory.nu * special.ndtri(levels))
-check_limits(
-    "remark-11",
-    "mean and mean square of the weights, extrapolated to infinite d",
-    [extrapolate(moments[:, :, k]) for k in (0, 1)],
-    predicted=[A.mean(), (A**2).mean()],
-    falsehood=(
-        "weights of the leave-one-out scores",
-        [unmoved.mean(), (unmoved**2).mean()],
-    ),
+check(
+    **limit_evidence(
+        "remark-11",
+        "mean and mean square of the weights, extrapolated to infinite d",
+        extrapolate_each(dimensions, moments),
+        predicted=[A.mean(), (A**2).mean()],
+        falsehood=(
+            "weights of the leave-one-out scores",
+            [unmoved.mean(), (unmoved**2).mean()],
+        ),
+    )
 )
 
 # %% [markdown]
@@ -800,7 +628,7 @@ check_limits(
 
 
 # %%
-sides = [[run["sides"] for run in runs[d]] for d in dimensions]
+sides = [[run.ratios for run in runs[d]] for d in dimensions]
 sides = {
     name: np.array([[s[name] for s in row] for row in sides]) for name in sides[0][0]
 }
@@ -822,27 +650,31 @@ Table(
 # The checks are again on the extrapolation to $d = \infty$, at four standard errors.
 
 # %%
-check_limits(
-    "proposition-8",
-    f"ratio of the two sides of the variance equation, extrapolated from d up to {max(dimensions)}",
-    [extrapolate(sides["variance"])],
-    predicted=1.0,
-    falsehood=(
-        "the equation without omega",
-        1 / extrapolate(sides["without omega"])[0][-1],
-    ),
+check(
+    **limit_evidence(
+        "proposition-8",
+        f"ratio of the two sides of the variance equation, extrapolated from d up to {max(dimensions)}",
+        [extrapolate(dimensions, sides["variance"])],
+        predicted=1.0,
+        falsehood=(
+            "the equation without omega",
+            1 / extrapolate(dimensions, sides["without omega"]).value,
+        ),
+    )
 )
 
 # %%
-check_limits(
-    "proposition-9",
-    f"right-hand side of the susceptibility equation, extrapolated from d up to {max(dimensions)}",
-    [extrapolate(sides["response"])],
-    predicted=1.0,
-    falsehood=(
-        "the equation without its B-term",
-        1 + extrapolate(sides["response"] - sides["without B"])[0][-1],
-    ),
+check(
+    **limit_evidence(
+        "proposition-9",
+        f"right-hand side of the susceptibility equation, extrapolated from d up to {max(dimensions)}",
+        [extrapolate(dimensions, sides["response"])],
+        predicted=1.0,
+        falsehood=(
+            "the equation without its B-term",
+            1 + extrapolate(dimensions, sides["response"] - sides["without B"]).value,
+        ),
+    )
 )
 
 # %% [markdown]
@@ -861,7 +693,9 @@ trained = [
 ]
 estimates = [
     {
-        name: extrapolate(np.array([[run[name] for run in row] for row in rows]), 1)
+        name: extrapolate(
+            sizes, np.array([[getattr(run, name) for run in row] for row in rows]), 1
+        )
         for name in NAMES
     }
     for rows in trained
@@ -870,7 +704,7 @@ table = {"load, $r$, $\\beta$, ridge": [", ".join(f"{x:g}" for x in p) for p in 
 for name, label in NAMES.items():
     table[f"{label}, theory"] = [getattr(t, name) for t in theories]
     table[f"{label}, trained"] = [
-        f"{e[name][0][-1]:.4g} ± {e[name][1]:.2g}" for e in estimates
+        f"{e[name].value:.4g} ± {e[name].error:.2g}" for e in estimates
     ]
 Table(table)
 
@@ -880,13 +714,13 @@ check(
     "theorem-2",
     f"norm and susceptibility at {len(others)} other points, extrapolated from d up to {sizes[-1]}, over the theory",
     measured=[
-        e[name][0][-1] / getattr(t, name)
+        e[name].value / getattr(t, name)
         for e, t in zip(estimates, theories, strict=True)
         for name in ("nu", "chi")
     ],
     predicted=1.0,
     tolerance=[
-        0.05 + 4 * e[name][1] / getattr(t, name)
+        0.05 + 4 * e[name].error / getattr(t, name)
         for e, t in zip(estimates, theories, strict=True)
         for name in ("nu", "chi")
     ],
@@ -905,45 +739,43 @@ check(
 # A key that lags is pushed far, one that leads is left alone, so the margins pile up on the left and keep a normal tail on the right.
 # Of these points we take the one whose law of margins is furthest from normal, and draw its memories against both.
 
-
 # %%
-def as_normal(law):
-    """Mean and standard deviation of a law, and its distance from the normal law with the same."""
-    x = law.quantile(levels)
-    return x.mean(), x.std(), abs(special.ndtr((x - x.mean()) / x.std()) - levels).max()
-
-
-chosen = max(range(len(others)), key=lambda k: as_normal(theories[k].margin)[2])
+twins = [normal_twin(t.margin, levels) for t in theories]
+chosen = max(range(len(others)), key=lambda k: twins[k].distance)
 rows = trained[chosen][-1]
-bent = finite_law(
-    theories[chosen], *(np.mean([run[name] for run in rows]) for name in ("nu", "chi"))
+bent = with_numbers(
+    theories[chosen],
+    np.mean([run.nu for run in rows]),
+    np.mean([run.chi for run in rows]),
 )
-mean, deviation, _ = as_normal(bent.margin)
-pooled = np.sort(np.concatenate([margins_of(run) for run in rows]))
+twin = normal_twin(bent.margin, levels)
+pooled = np.sort(np.concatenate([run.margin for run in rows]))
 p = (np.arange(len(pooled)) + 0.5) / len(pooled)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-bent", "caption": "Margins of memories at the point whose law is furthest from normal, pooled over instances. Left: against quantiles of the proximal law. Right: against those of the normal law with its mean and variance."}, "image": {"alt": "Left, dots close to the diagonal. Right, dots on a curve that bends away from it at both ends."}}
 figure, axes = panels(2, height=3.2)
 for ax, quantiles, name in (
     (axes[0], bent.margin.quantile(p), "proximal law"),
-    (axes[1], mean + deviation * special.ndtri(p), "normal law"),
+    (axes[1], twin.quantile(p), "normal law"),
 ):
     ax.plot(quantiles, pooled, ".", color=TAIL_AVERAGE, ms=3)
-    ax.axline((mean, mean), slope=1, color=LIMIT, lw=1)
+    ax.axline((twin.mean, twin.mean), slope=1, color=LIMIT, lw=1)
     ax.set(xlabel=f"quantile of the {name}", ylabel="margin")
 figure
 
 # %%
-middle, width, _ = as_normal(theories[chosen].margin)
-check_limits(
-    "proposition-7",
-    f"margins below five quantiles of the proximal law at load {others[chosen][0]:g}, extrapolated to infinite d",
-    shares_below(trained[chosen], theories[chosen], margins_of, "margin", degree=1),
-    predicted=fifths,
-    falsehood=(
-        "the normal law with the same mean and variance",
-        special.ndtr((theories[chosen].margin.quantile(fifths) - middle) / width),
-    ),
+shares = shares_below(trained[chosen], theories[chosen], "margin", fifths)
+check(
+    **limit_evidence(
+        "proposition-7",
+        f"margins below five quantiles of the proximal law at load {others[chosen][0]:g}, extrapolated to infinite d",
+        extrapolate_each(sizes, shares, degree=1),
+        predicted=fifths,
+        falsehood=(
+            "the normal law with the same mean and variance",
+            twins[chosen].cdf(theories[chosen].margin.quantile(fifths)),
+        ),
+    )
 )
 
 # %% [markdown]

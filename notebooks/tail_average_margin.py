@@ -46,7 +46,6 @@ import numpy as np
 import torch
 from matplotlib.patches import Polygon
 from scipy import special
-from scipy.optimize import linprog
 
 from assocmem.book import plotting as plot
 from assocmem.book.claims import check
@@ -60,24 +59,39 @@ from assocmem.book.plotting import (
     Table,
     panels,
 )
+from assocmem.experiments.column_aggregates import (
+    compare_aggregates,
+    measure_newcomer,
+    newcomer_evidence,
+)
+from assocmem.experiments.held_hessians import column_evidence, hessian_evidence
+from assocmem.experiments.key_outcomes import (
+    count_successes,
+    judge_keys,
+    pool_keys,
+)
+from assocmem.experiments.memories_at_load import train_at_load
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.pairs.data import derived_seed, gaussian_pairs
 from assocmem.pairs.scores import scores
 from assocmem.pairs.sizes import tail_count
 from assocmem.pairs.tail_average import (
-    smoothed_gradient,
-    smoothed_hessian,
     smoothed_tail_average,
     smoothed_threshold,
     tail_average,
 )
 from assocmem.progress import progress
+from assocmem.theory.column_smoothing import (
+    largest_excess,
+    normal_excess,
+    smoothed_share,
+)
 from assocmem.theory.outer_products import percentile_cdf
 from assocmem.theory.ridgeless import critical_load
 from assocmem.theory.scalar import scalar_tail_average
-from assocmem.training.fit import fit
+from assocmem.theory.tail_average_reference import tail_average_by_linear_program
 from assocmem.training.losses import CrossEntropy, TailAverage
-from assocmem.training.passes import dense_hessian, loss_pass
+from assocmem.training.passes import loss_pass
 
 plot.use_style()
 
@@ -182,24 +196,14 @@ figure
 # The definition sorts; {eq}`eq-tam-variational` is a linear program.
 # A solver of linear programs, which does not know how to sort, must find the same number.
 
-
 # %%
-def by_linear_program(x, k):
-    """The least mu + sum(t)/k with t >= x - mu and t >= 0."""
-    m = len(x)
-    cost = np.append(np.full(m, 1 / k), 1.0)
-    lower = np.hstack([-np.eye(m), -np.ones((m, 1))])
-    bounds = [(0, None)] * m + [(None, None)]
-    return linprog(cost, A_ub=lower, b_ub=-x, bounds=bounds).fun
-
-
 fractions = [0.02, r, 0.5, 0.93, 1.0]
 m = 47
 x = np.random.default_rng([seed, 1]).standard_normal(m)
 check(
     "definition-1",
     f"the linear program at five tail fractions of {m} normal scores",
-    measured=[by_linear_program(x, tail_count(f, m)) for f in fractions],
+    measured=[tail_average_by_linear_program(x, tail_count(f, m)) for f in fractions],
     predicted=[tail_average(x, f) for f in fractions],
     tolerance=1e-9,
     falsehood=(
@@ -215,57 +219,31 @@ check(
 # At each load, memories are trained twice on the same pairs: by cross-entropy, which is after first place, and by the smoothed tail average.
 # The ridge is small, so a memory that meets the demand is found where one exists, up to rare close calls.
 
-
 # %%
-def judge(pairs, W):
-    """How each key fares under a memory: margins of both kinds, competitors ahead, share beaten."""
-    S = scores(pairs, W).numpy()
-    signal = S.diagonal()
-    rivals = S.T[~np.eye(pairs.n, dtype=bool)].reshape(pairs.n, -1)
-    return {
-        "first": signal - rivals.max(axis=1),
-        "tail": signal - tail_average(rivals, r),
-        "ahead": (rivals > signal[:, None]).sum(axis=1),
-        "share": (rivals <= signal[:, None]).mean(axis=1),
-    }
-
-
 LOSSES = {"cross-entropy": CrossEntropy(), "tail average": TailAverage(r, beta)}
 
 
 def train(load, loss, *key):
     """Pairs, and a memory trained on them."""
-    pairs = gaussian_pairs(pairs_at_load(load, d), d, seed=derived_seed(seed, *key))
-    found = fit(pairs, LOSSES[loss], ridge=ridge, tol=1e-4)
-    if not found.converged:
-        raise RuntimeError(
-            f"load {load}: gap {found.gap:.1e} after {found.passes} passes"
-        )
+    at = {"ridge": ridge, "tol": 1e-4, "seed": derived_seed(seed, *key)}
+    pairs, found = train_at_load(load, d, LOSSES[loss], **at)
     return pairs, found.W
 
 
 judged = {
     loss: [
-        [judge(*train(load, loss, a, t)) for t in range(instances)]
+        [judge_keys(*train(load, loss, a, t), r) for t in range(instances)]
         for a, load in enumerate(progress(loads, loss))
     ]
     for loss in LOSSES
 }
 
-
 # %%
-def successes(loss, won):
-    """Number of instances, at each load, in which all keys won."""
-    return [sum(bool(np.all(won(keys))) for keys in row) for row in judged[loss]]
-
-
 places = [tail_count(r, pairs_at_load(load, d) - 1) for load in loads]
-first = successes("cross-entropy", lambda keys: keys["first"] > 0)
-tail = successes("tail average", lambda keys: keys["tail"] > 0)
-listed = [
-    sum(bool(np.all(keys["ahead"] < k)) for keys in row)
-    for row, k in zip(judged["tail average"], places, strict=True)
-]
+by_tail = judged["tail average"]
+first = count_successes(judged["cross-entropy"], lambda keys: keys.first > 0)
+tail = count_successes(by_tail, lambda keys: keys.tail > 0)
+listed = count_successes(by_tail, lambda keys, k: keys.ahead < k, places)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-success", "caption": "Share of instances in which every key succeeds, against the load, with 95% intervals: first place after training by cross-entropy; signal above the tail average, and among the best k, after training by the tail average. Dotted: the asymptotic critical load of the tail average."}, "image": {"alt": "Three falling curves. That of first place falls first, that of the tail average later, that of the list last."}}
 figure, ax = panels(1, width=5.5)
@@ -298,22 +276,13 @@ figure
 # In principle at place $k$; never further.
 
 # %%
-beaten = np.concatenate(
-    [keys["ahead"] for row in judged["tail average"] for keys in row]
-)
-tails = np.concatenate([keys["tail"] for row in judged["tail average"] for keys in row])
-limit = np.concatenate(
-    [
-        np.full_like(keys["ahead"], k - 1)
-        for row, k in zip(judged["tail average"], places, strict=True)
-        for keys in row
-    ]
-)
-safe = tails > 0
+keys = pool_keys(keys for row in by_tail for keys in row)
+limit = np.repeat(places, [sum(len(keys.tail) for keys in row) for row in by_tail]) - 1
+safe = keys.tail > 0
 check(
     "definition-1",
     f"competitors ahead of {safe.sum()} signals that beat their tail average, at most, over k - 1",
-    measured=(beaten / np.maximum(limit, 1))[safe].max(),
+    measured=(keys.ahead / np.maximum(limit, 1))[safe].max(),
     predicted=1.0,
     tolerance=0.0,
     relation="<=",
@@ -339,14 +308,13 @@ column = np.random.default_rng([seed, 2]).standard_normal(max(sizes))
 excess = np.array(
     [smoothed_tail_average(column, r, b) for b in smoothings]
 ) - tail_average(column, r)
-density = math.exp(-(special.ndtri(r) ** 2) / 2) / math.sqrt(2 * math.pi)
 sharp = np.array(smoothings)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-smoothing", "caption": "What smoothing adds to the tail average of a column of normal scores (dots), the bound that holds for any column (dashed), and the law for a density at the threshold (line)."}, "image": {"alt": "Dots below a dashed line of slope minus one, following a line of slope minus two."}}
 figure, ax = panels(1, width=5)
 ax.loglog(sharp, excess, "o", color=TAIL_AVERAGE)
-ax.loglog(sharp, math.log(2) / (r * sharp), "--", color=INK)
-ax.loglog(sharp, math.pi**2 * density / (6 * r * sharp**2), color=INK)
+ax.loglog(sharp, largest_excess(r, sharp), "--", color=INK)
+ax.loglog(sharp, normal_excess(r, sharp), color=INK)
 ax.set(xlabel="$\\beta$", ylabel="smoothed less exact")
 figure
 
@@ -357,61 +325,21 @@ figure
 # We differentiate the gradient numerically, at a point where the weights are anything but equal.
 
 # %%
-m, step = 40, 1e-5
-x = np.random.default_rng([seed, 3]).standard_normal(m)
-soft = min(beta, 10.0)
-differences = np.array(
-    [
-        smoothed_gradient(x + step * e, r, soft)
-        - smoothed_gradient(x - step * e, r, soft)
-        for e in np.eye(m)
-    ]
-) / (2 * step)
-hessian = smoothed_hessian(x, r, soft)
-k = tail_count(r, m)
-q = k * smoothed_gradient(x, r, soft)
-frozen = np.diag(soft / k * q * (1 - q))
-size = np.linalg.norm(hessian)
-check(
-    "lemma-4",
-    "relative distance of the Hessian from differences of the gradient",
-    measured=np.linalg.norm(differences - hessian) / size,
-    predicted=0.0,
-    tolerance=1e-5,
-    falsehood=(
-        "the threshold stays where it is",
-        np.linalg.norm(frozen - hessian) / size,
-    ),
-)
+x = np.random.default_rng([seed, 3]).standard_normal(40)
+check(**column_evidence(x, r, min(beta, 10.0)))
 
 # %% [markdown]
 # The lemma goes on to say what happens in a column of normal scores with spread $\rho$, which is what the competitors of a key are.
 # The number of scores that feel the smoothing, $\sum_j q_j (1 - q_j)$, is at least of order $n / (1 + \rho)$.
 # And one more competitor, at whatever height, takes from the others a part of their weights of length at most $\frac Ck \sqrt{(1 + \rho)/n}$, so of order $n^{-3/2}$: not one weight of order $1/k$, since what it takes is spread over all that feel the smoothing.
 
-
 # %%
-def felt(n, rho, *key):
-    """Scores that feel the smoothing, per n / (1 + rho), and n^(3/2) times what a newcomer takes."""
-    x = rho * np.random.default_rng([seed, 4, *key]).standard_normal((draws, n))
-    k = tail_count(r, n)
-    old = smoothed_gradient(x, r, beta)
-    newcomer = np.full((draws, 1), 3 * rho)
-    # the tail has k places before and after
-    grown = smoothed_gradient(np.hstack([x, newcomer]), (k - 0.5) / (n + 1), beta)
-    taken = np.linalg.norm(old - grown[:, :-1], axis=1) * n**1.5
-    q = k * old
-    return (q * (1 - q)).sum(axis=1) * (1 + rho) / n, taken
-
-
-def felt_law(rho):
-    """The first of these for an infinite column: the slope of the tail average in its spread tells it."""
-    _, _, slope = scalar_tail_average(rho, r, beta)
-    return (1 + rho) * r * slope / (beta * rho)
-
-
-by_size = [felt(n, 1.0, n) for n in progress(sizes, "columns")]
-by_norm = [felt(sizes[-1], rho, 0) for rho in norms]
+at = {"r": r, "beta": beta, "draws": draws}
+by_size = [
+    measure_newcomer(n, 1.0, **at, seed=[seed, 4, n])
+    for n in progress(sizes, "columns")
+]
+by_norm = [measure_newcomer(sizes[-1], rho, **at, seed=[seed, 4, 0]) for rho in norms]
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-geometry", "caption": "Columns of normal scores, mean and standard deviation over draws. Left: the number of scores that feel the smoothing, times (1 + rho)/n, against the spread rho, at the largest size; the line is the integral over the normal law. Right: what one newcomer takes from the others, times n to the power 3/2, against n at spread one."}, "image": {"alt": "Left, dots on a line that levels off. Right, dots of about equal height."}}
 figure, (left, right) = panels(2, height=3)
@@ -422,7 +350,7 @@ for ax, x, columns in (
     mean, spread = np.mean(columns, axis=1), np.std(columns, axis=1)
     ax.errorbar(x, mean, spread, fmt="o", color=TAIL_AVERAGE)
 spreads = np.geomspace(min(norms), max(norms), 60)
-left.semilogx(spreads, [felt_law(rho) for rho in spreads], color=INK)
+left.semilogx(spreads, [smoothed_share(x, r, beta) for x in spreads], color=INK)
 left.set(xlabel="spread $\\rho$", ylabel="felt, times $(1 + \\rho)/n$", ylim=(0, None))
 right.set(
     xlabel="scores $n$", ylabel="taken, times $n^{3/2}$", xscale="log", ylim=(0, None)
@@ -434,25 +362,13 @@ check(
     "lemma-4",
     f"scores that feel the smoothing, times (1 + rho)/n, at spreads {norms[0]:g} to {norms[-1]:g}",
     measured=[f.mean() for f, _ in by_norm],
-    predicted=[felt_law(rho) for rho in norms],
+    predicted=[smoothed_share(rho, r, beta) for rho in norms],
     tolerance=[4 * f.std(ddof=1) / math.sqrt(draws) for f, _ in by_norm],
     falsehood=("the whole tail feels it", [(1 + rho) * r for rho in norms]),
 )
 
 # %%
-means = np.array([t.mean() for _, t in by_size])
-errors = np.array([t.std(ddof=1) for _, t in by_size]) / math.sqrt(draws) / means
-(slope, _), covariance = np.polyfit(
-    np.log(sizes), np.log(means), 1, w=1 / errors, cov="unscaled"
-)
-check(
-    "lemma-4",
-    f"exponent of n in what a newcomer takes, from {len(sizes)} sizes",
-    measured=slope - 1.5,
-    predicted=-1.5,
-    tolerance=0.05 + 4 * math.sqrt(covariance[0, 0]),
-    falsehood=("a newcomer takes one weight of order 1/k", -1.0),
-)
+check(**newcomer_evidence(sizes, [taken for _, taken in by_size]))
 
 # %% [markdown]
 # ## Learning, and the same loss with another aggregate
@@ -494,18 +410,7 @@ column = np.random.default_rng([seed, 5]).standard_normal((draws, n))
 spreads = np.linspace(0.25, 9, 22)
 frozen_at = math.sqrt(2 * math.log(n))
 largest = -special.ndtri(1 / n)  # of n normal scores, typically
-carriers = {"log-sum-exp": [], "tail average": []}
-values = {name: [] for name in carriers}
-for nu in spreads:
-    x = nu * column
-    softmax = special.softmax(x, axis=1)
-    values["log-sum-exp"].append(special.logsumexp(x, axis=1).mean())
-    values["tail average"].append(smoothed_tail_average(x, r, beta).mean())
-    for name, T in (
-        ("log-sum-exp", softmax),
-        ("tail average", smoothed_gradient(x, r, beta)),
-    ):
-        carriers[name].append((1 / (T**2).sum(axis=1)).mean())
+values, carriers = compare_aggregates(column, spreads, r, beta)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-aggregates", "caption": "Two aggregates of a column of normal scores against its spread. Left: their values (dots), with the bulk law of the log-sum-exp (line), the largest score (dashed), and the tail average of the normal law (line). Right: the effective number of competitors that carry the gradient, one over the sum of squared weights. Dotted: the spread at which the log-sum-exp freezes."}, "image": {"alt": "Left, two rising curves on lines. Right, the number of carriers of the log-sum-exp falls from all to a few, that of the tail average stays."}}
 figure, (left, right) = panels(2, height=3.2)
@@ -551,74 +456,10 @@ figure
 
 # %%
 small = gaussian_pairs(14, 3, seed=derived_seed(seed, 6))
-loss = TailAverage(r=0.3, beta=3.0)
 W = torch.randn(
     3, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)
 )
-thresholds = loss_pass(small, loss, W).mu
-competes = ~torch.eye(small.n, dtype=torch.bool)
-
-
-def joint_objective(w):
-    """The summed loss at fixed thresholds, with the ridge."""
-    S = small.U.T @ w.reshape(3, 3) @ small.V
-    excess = torch.nn.functional.softplus(S - thresholds, beta=3.0, threshold=700)
-    softplus = excess * competes
-    c = thresholds + softplus.sum(dim=0) / tail_count(0.3, small.n - 1)
-    return (
-        -torch.nn.functional.logsigmoid(S.diagonal() - c).sum()
-        + ridge * small.n / 18 * (w**2).sum()
-    )
-
-
-differentiated = torch.autograd.functional.hessian(joint_objective, W.reshape(-1))
-held, moving = (
-    small.n
-    * (
-        dense_hessian(small, loss, W, profiled=p)
-        + ridge / 9 * torch.eye(9, dtype=torch.float64)
-    )
-    for p in (False, True)
-)
-
-
-# %%
-def blocks(S, mu, k, b):
-    """The matrices M_i of the definition."""
-    for i in range(len(S)):
-        q = special.expit(b * (S[:, i] - mu[i]))
-        q[i] = 0
-        m = (
-            S[i, i]
-            - mu[i]
-            - np.delete(np.logaddexp(0, b * (S[:, i] - mu[i])), i).sum() / (b * k)
-        )
-        a, Q = special.expit(-m), q / k - (np.arange(len(S)) == i)
-        yield a * (1 - a) * np.outer(Q, Q) + a * b / k * np.diag(q * (1 - q))
-
-
-U, V = small.U.numpy(), small.V.numpy()
-S = scores(small, W).numpy()
-H = ridge * small.n / 9 * np.eye(9)
-for v, M in zip(
-    V.T, blocks(S, thresholds.numpy(), tail_count(0.3, small.n - 1), 3.0), strict=True
-):
-    H += np.kron(U @ M @ U.T, np.outer(v, v))  # rows of W one after the other
-size = float(differentiated.norm())
-check(
-    "definition-2",
-    "relative distances of the definition and of the engine's Hessian from automatic differentiation",
-    measured=[
-        np.linalg.norm(H - differentiated.numpy()) / size,
-        float((held - differentiated).norm()) / size,
-    ],
-    predicted=0.0,
-    tolerance=1e-12,
-    falsehood=(
-        "the thresholds move along",
-        float((moving - differentiated).norm()) / size,
-    ),
-)
+check(**hessian_evidence(small, W, TailAverage(r=0.3, beta=3.0), ridge))
 
 # %% [markdown]
 # ## Three measures of a memory
@@ -634,15 +475,9 @@ for t in progress(range(instances), "metrics"):
         pairs, W = train(metrics_load, name, 91, t)
         memories[name].append((pairs, W))
     memories["outer products"].append((pairs, correlation_memory(pairs)))
-measures = {
-    name: [judge(pairs, W) for pairs, W in found] for name, found in memories.items()
-}
 pooled = {
-    name: {
-        what: np.concatenate([keys[what] for keys in found])
-        for what in ("tail", "share", "ahead")
-    }
-    for name, found in measures.items()
+    name: pool_keys(judge_keys(pairs, W, r) for pairs, W in found)
+    for name, found in memories.items()
 }
 mean_losses = {
     name: np.mean(
@@ -657,9 +492,9 @@ Table(
         "$\\lVert W \\rVert_F/d$": [
             np.mean([float(W.norm()) / d for _, W in f]) for f in memories.values()
         ],
-        "keys first": [(pooled[name]["ahead"] == 0).mean() for name in memories],
+        "keys first": [(keys.ahead == 0).mean() for keys in pooled.values()],
         "keys above their tail average": [
-            (pooled[name]["tail"] > 0).mean() for name in memories
+            (keys.tail > 0).mean() for keys in pooled.values()
         ],
     },
     ".3g",
@@ -670,10 +505,10 @@ figure, (left, right) = panels(2, height=3.3)
 looks = (OUTER_PRODUCTS, "-."), (CROSS_ENTROPY, "--"), (TAIL_AVERAGE, "-")
 for (name, found), (color, style) in zip(memories.items(), looks, strict=True):
     scale = np.mean([float(W.norm()) / d for _, W in found])
-    values = np.sort(pooled[name]["tail"]) / scale
+    values = np.sort(pooled[name].tail) / scale
     p = (np.arange(len(values)) + 0.5) / len(values)
     left.plot(values, p, style, color=color, label=name)
-    right.plot(np.sort(pooled[name]["share"]), p, style, color=color)
+    right.plot(np.sort(pooled[name].share), p, style, color=color)
 w = np.linspace(0.001, 0.999, 400)
 right.plot(w, percentile_cdf(w, metrics_load), ":", color=INK)
 left.axvline(0, color=LIMIT, lw=0.8)

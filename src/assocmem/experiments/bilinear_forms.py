@@ -1,0 +1,71 @@
+"""Scores of fresh pairs, ``u' W v``, beside normal copies of them (Remark 9)."""
+
+import math
+
+import torch
+
+
+def copy_distance(W: torch.Tensor, u: torch.Tensor, v: torch.Tensor) -> float:
+    """Root mean square distance of forms from their normal copies, over the standard deviation of those.
+
+    Given v, the form ``u' W v`` is normal with the variance ``|W v|^2 / d``; its copy is the same normal
+    variable with the variance ``|W|_F^2 / d^2``.
+
+    Parameters
+    ----------
+    W : Tensor, shape (d, d)
+    u, v : Tensor, shape (d, m)
+        Columns are independent and normal with covariance ``I / d``.
+
+    Returns
+    -------
+    float
+    """
+    ratio = ((W @ v).square().sum(dim=0) / len(W) / W.square().mean()).sqrt()
+    normal = torch.linalg.vecdot(u, W @ v, dim=0) / ratio / W.square().mean().sqrt()
+    return float((normal * (ratio - 1)).square().mean().sqrt())
+
+
+def sharing_eigenvalues(W: torch.Tensor) -> float:
+    """How many eigenvalues of ``W' W`` share its trace: ``(sum of them)^2 / sum of their squares``."""
+    return float(W.square().sum() ** 2 / (W.T @ W).square().sum())
+
+
+def eigenvalue_scatter(W: torch.Tensor) -> float:
+    """Standard deviation of the eigenvalues of ``W' W`` over their mean."""
+    return math.sqrt(max(0, len(W) / sharing_eigenvalues(W) - 1))
+
+
+def copy_evidence(memories: dict[str, torch.Tensor], u: torch.Tensor, v: torch.Tensor) -> dict:
+    """What a check of Remark 9 compares: distances from normal copies with ``1 / sqrt(2 N)``.
+
+    Here N counts the eigenvalues that share the trace. The falsehood takes the remark by its word, the
+    spread of the eigenvalues.
+
+    Parameters
+    ----------
+    memories : dict of str to Tensor, shape (d, d)
+    u, v : Tensor, shape (d, m)
+        As for `copy_distance`.
+
+    Returns
+    -------
+    dict
+        The arguments of `assocmem.book.claims.check`.
+    """
+    sharing = [sharing_eigenvalues(W) for W in memories.values()]
+    d = len(u)
+    return {
+        "claim": "remark-9",
+        "what": "relative distance from the normal copy for " + ", ".join(memories),
+        "measured": [copy_distance(W, u, v) for W in memories.values()],
+        "predicted": [1 / math.sqrt(2 * count) for count in sharing],
+        "tolerance": [0.1 / math.sqrt(count) for count in sharing],
+        "falsehood": (
+            "the word taken literally: the standard deviation of the eigenvalues",
+            [eigenvalue_scatter(W) / math.sqrt(2 * d) for W in memories.values()],
+        ),
+        "limits": (
+            "the scale counts the eigenvalues that share the norm; it does not vanish with their spread"
+        ),
+    }
