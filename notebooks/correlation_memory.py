@@ -44,7 +44,6 @@ device = "cpu"  # where scores are computed; {cpu, cuda}
 import math
 
 import numpy as np
-import torch
 from scipy import special, stats
 
 from assocmem.book import plotting as plot
@@ -58,16 +57,24 @@ from assocmem.book.plotting import (
     panels,
     series,
 )
-from assocmem.memories.outer_products import correlation_memory
-from assocmem.pairs.data import derived_seed, gaussian_pairs
-from assocmem.pairs.scores import (
-    retrieval_margins,
-    signal_percentiles,
-    signals_and_rivals,
+from assocmem.experiments.column_scores import (
+    STATISTICS,
+    at_quartiles,
+    critical_distance,
+    distances,
+    picture_columns,
+    simulated_columns,
 )
+from assocmem.experiments.outer_product_memories import (
+    dips_and_rises,
+    failing_keys,
+    percentiles,
+)
+from assocmem.pairs.data import derived_seed, gaussian_pairs
 from assocmem.pairs.sizes import dimension_at_ratio, pairs_at_load, top1_ratio
 from assocmem.progress import progress
 from assocmem.theory import outer_products as cmm
+from assocmem.theory.finite_percentiles import percentile_cdf_at_size
 
 plot.use_style()
 
@@ -131,48 +138,23 @@ memory = [
 # The lemma can be tested where the Gaussian picture is plainly wrong: a handful of pairs in a handful of dimensions.
 # We draw many tiny instances, keep the first column of each score matrix, and set it beside as many draws from {eq}`eq-column`.
 
-
 # %%
-def first_columns(n, d, size, seed):
-    """First score column of ``size`` independent instances, from the definition."""
-    U, V = (
-        torch.from_numpy(np.random.default_rng([seed, k]).standard_normal((size, d, n)))
-        for k in (0, 1)
-    )
-    return (U.mT @ (U @ (V.mT @ V[:, :, :1])))[:, :, 0].numpy() / d**2
-
-
-simulated = first_columns(small_n, small_d, samples, seed)
+simulated = simulated_columns(small_n, small_d, samples, seed)
 exact = cmm.sample_score_column(small_n, small_d, samples, seed=derived_seed(seed, 1))
-normal = np.random.default_rng([seed, 2]).standard_normal((samples, small_n))
-gaussian = math.sqrt(small_n) / small_d * normal + (np.arange(small_n) == 0)
+rng = np.random.default_rng([seed, 2])
+gaussian = picture_columns(small_n, small_d, samples, rng)
 
 # %% [markdown]
 # Four statistics of a column are compared by two-sample Kolmogorov–Smirnov tests: the signal, one competitor, the best competitor, and the length of all competitors together.
 # With four tests at level 0.1% in all, the two samples of {prf:ref}`lem-column` should pass and the Gaussian picture should not.
 
 # %%
-STATISTICS = {
-    "signal": lambda s: s[:, 0],
-    "one competitor": lambda s: s[:, 1],
-    "best competitor": lambda s: s[:, 1:].max(axis=1),
-    "length of competitors": lambda s: np.linalg.norm(s[:, 1:], axis=1),
-}
-critical = math.sqrt(math.log(2 / (0.001 / len(STATISTICS))) / samples)
-
-
-def distances(other):
-    """Kolmogorov-Smirnov distance from the simulation for each statistic."""
-    return [
-        stats.ks_2samp(f(simulated), f(other)).statistic for f in STATISTICS.values()
-    ]
-
-
+critical = critical_distance(samples)
 Table(
     {
         "statistic": list(STATISTICS),
-        "exact law": distances(exact),
-        "Gaussian picture": distances(gaussian),
+        "exact law": distances(simulated, exact),
+        "Gaussian picture": distances(simulated, gaussian),
     }
 )
 
@@ -202,24 +184,17 @@ figure
 # The line and the histogram in {numref}`fig-column` are two samples of the same law; the dashed curve is what the limit would say.
 # For the ledger, the empirical distribution functions are compared at the quartiles of each statistic.
 
-
 # %%
-def at_quartiles(sample):
-    """Empirical distribution functions of the four statistics at the quartiles of the simulation."""
-    values = (
-        (f(sample), np.quantile(f(simulated), [0.25, 0.5, 0.75]))
-        for f in STATISTICS.values()
-    )
-    return [float(np.mean(x <= q)) for x, quartiles in values for q in quartiles]
-
-
 check(
     "lemma-3",
     f"distribution functions of four column statistics at quartiles, n = {small_n}, d = {small_d}",
-    measured=at_quartiles(simulated),
-    predicted=at_quartiles(exact),
+    measured=at_quartiles(simulated, simulated),
+    predicted=at_quartiles(exact, simulated),
     tolerance=critical,
-    falsehood=("the Gaussian picture holds at this size", at_quartiles(gaussian)),
+    falsehood=(
+        "the Gaussian picture holds at this size",
+        at_quartiles(gaussian, simulated),
+    ),
 )
 
 # %% [markdown]
@@ -295,11 +270,7 @@ check(
 n = max(sizes)
 d = dimension_at_ratio(n, picture_ratio)
 pairs = gaussian_pairs(n, d, seed=derived_seed(seed, 5), device=device)
-signal, rival = (
-    t.cpu().numpy() for t in signals_and_rivals(pairs, correlation_memory(pairs))
-)
-unit = math.sqrt(n / d**2 * math.log(n))
-dip, rise = (1 - signal) / unit, rival / unit
+dip, rise = dips_and_rises(pairs)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plane", "caption": "Each dot is a key of one memory: how far its signal dips below 1, and how far its best competitor rises above 0, in units of sqrt(load log n). Dots above the dashed line fail. Shaded, where pairs of a key and a competitor occur as n grows; the line for 2 passes the typical key, the line for 8 touches the corner where the worst key of all meets an ordinary best competitor."}, "image": {"alt": "A cloud of dots around dip 0 and rise 1.4, most of them inside a shaded half disc that is cut at a dip of plus and minus the square root of 2, with three parallel slanted lines."}}
 figure, ax = panels(width=5.6, height=4.6)
@@ -352,20 +323,15 @@ figure
 # The paper's account replaces $n\,p$ by a union bound over pairs in the Gaussian picture, $n^2 e^{-d^2/4n}$ ([equation](#equation-cmm-eight-heuristic)).
 # Neither has a free constant, so both can be put beside simulated memories.
 
-
 # %%
-def failing_keys(n, d, seed):
-    """How many keys of one instance the outer products do not retrieve."""
-    pairs = gaussian_pairs(n, d, seed=seed, device=device)
-    return int((retrieval_margins(pairs, correlation_memory(pairs)) <= 0).sum())
-
-
 grid = sorted({(n, dimension_at_ratio(n, c)) for n in sizes for c in ratios})
 repeats = {n: trials * min(10, max(sizes) // n) for n in sizes}
 failed = {point: [] for point in grid}
 runs = [(n, d, t) for n, d in grid for t in range(repeats[n])]
 for n, d, t in progress(runs, "memories"):
-    failed[n, d].append(failing_keys(n, d, derived_seed(seed, n, d, t)))
+    instance = derived_seed(seed, n, d, t)
+    pairs = gaussian_pairs(n, d, seed=instance, device=device)
+    failed[n, d].append(failing_keys(pairs))
 
 # %%
 reached = np.array([top1_ratio(n, d) for n, d in grid])
@@ -552,16 +518,12 @@ check(
 #
 # which is the formula of the paper: a likelihood ratio, as it must be, since $\omega$ is the level at which a test would tell the signal from a competitor.
 
-
 # %%
-def percentiles(load):
-    """Percentiles of all keys of one instance."""
-    n = pairs_at_load(load, load_d)
-    pairs = gaussian_pairs(n, load_d, seed=derived_seed(seed, 6, n), device=device)
-    return signal_percentiles(pairs, correlation_memory(pairs)).cpu().numpy()
-
-
-measured = {load: percentiles(load) for load in loads}
+numbers = {load: pairs_at_load(load, load_d) for load in loads}
+measured = {
+    load: percentiles(m, load_d, seed=derived_seed(seed, 6, m), device=device)
+    for load, m in numbers.items()
+}
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-percentile", "caption": "Percentile of the signal among its competitors. Left: distribution functions, simulated (steps) and predicted (lines). Right: densities, simulated (steps) and predicted (lines). As the load grows the target sinks into the crowd, and the law tends to the uniform one."}, "image": {"alt": "Left, distribution functions that hug the right edge for load 0.25 and approach the diagonal for load 4, simulated steps on predicted lines. Right, the densities."}}
 figure, (left, right) = panels(2)
@@ -605,15 +567,7 @@ Table(
 # With them in the same formula the agreement is within a Kolmogorov–Smirnov band of level 0.1% in all.
 # (The band is that of independent keys; keys of one memory share its matrix, which at these sizes does not show.)
 
-
 # %%
-def with_exact_variances(omega, load):
-    """The percentile law with the finite-size variances of signal and competitor."""
-    n = pairs_at_load(load, load_d)
-    own, rival = cmm.signal_variance(n, load_d), cmm.competitor_variance(n, load_d)
-    return special.ndtr((special.ndtri(omega) * math.sqrt(rival) - 1) / math.sqrt(own))
-
-
 points = np.array([0.5, 0.8, 0.95])
 number_of_keys = np.array([len(v) for v in measured.values()])
 band = np.sqrt(math.log(2 * len(loads) / 0.001) / (2 * number_of_keys))
@@ -621,7 +575,9 @@ check(
     "equation-percentile-copula",
     f"distribution functions at {points.tolist()}, loads {loads}, d = {load_d}",
     measured=np.ravel([[np.mean(v <= w) for w in points] for v in measured.values()]),
-    predicted=np.ravel([with_exact_variances(points, load) for load in loads]),
+    predicted=np.ravel(
+        [percentile_cdf_at_size(points, numbers[load], load_d) for load in loads]
+    ),
     tolerance=np.repeat(band, len(points)),
     falsehood=(
         "the variance is 2n/d^2",

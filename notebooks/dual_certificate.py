@@ -48,11 +48,9 @@ reach_instances = 3  # instances of each; [1, 1000]
 
 # %% tags=["hide-input"]
 import math
-from itertools import islice
 
 import numpy as np
 import torch
-from scipy.optimize import nnls
 
 from assocmem.book import plotting as plot
 from assocmem.book.claims import check
@@ -65,12 +63,20 @@ from assocmem.book.plotting import (
     panels,
     series,
 )
-from assocmem.deciding import certificates, paper_certificate
+from assocmem.deciding import paper_certificate
 from assocmem.deciding.certificates import Certificate
-from assocmem.deciding.comparisons import cancellation
+from assocmem.deciding.correction import correction
 from assocmem.deciding.exact import holds_exactly
 from assocmem.deciding.feasibility import decide_top1, verify
-from assocmem.deciding.hopeless import hidden_target
+from assocmem.deciding.forgeries import largest_negated, nearest_miss
+from assocmem.experiments.comparison_planes import head_to_tail, plane_coordinates
+from assocmem.experiments.instance_counts import first_instances, share_hiding
+from assocmem.experiments.proof_arrays import (
+    CONDITIONS,
+    array_size,
+    onset,
+    size_without_overlap,
+)
 from assocmem.pairs.data import derived_seed, gaussian_pairs
 from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
 from assocmem.progress import progress
@@ -139,18 +145,6 @@ memory = [
 # %%
 below, above = (gaussian_pairs(n, d, seed=seed) for d in (below_d, above_d))
 no, yes = decide_top1(below), decide_top1(above)
-
-
-def plane_coordinates(pairs, W):
-    """Products of all comparisons with W and with a random matrix orthogonal to it, of one length."""
-    generator = torch.Generator().manual_seed(seed)
-    X = torch.randn(W.shape, generator=generator, dtype=W.dtype)
-    X = X - W * (X * W).sum() / (W * W).sum()
-    S = [pairs.U.T @ (D / D.norm()) @ pairs.V for D in (W, X)]
-    off = ~torch.eye(pairs.n, dtype=bool)
-    return np.stack([(s.diagonal() - s)[off].numpy() for s in S])
-
-
 Table(
     {
         "$d$": [str(below_d), str(above_d)],
@@ -168,14 +162,12 @@ Table(
 # Its comparisons are on all sides; and if each is multiplied by its weight, and they are put head to tail in the order of their directions, they close a polygon.
 
 # %%
-weights = torch.from_numpy(no.certificate.weights)
-off = ~np.eye(n, dtype=bool)
-seen = plane_coordinates(above, torch.from_numpy(yes.certificate.W))
-random_plane = plane_coordinates(
-    below, torch.from_numpy(below.U.numpy() @ below.V.numpy().T)
-)
-arrows = random_plane * weights.numpy()[off]
-path = np.cumsum(arrows[:, np.argsort(np.arctan2(*arrows[::-1]))], axis=1)
+weights = no.certificate.weights
+found = torch.from_numpy(yes.certificate.W)
+seen = plane_coordinates(above, found, seed=seed)
+outer = torch.from_numpy(below.U.numpy() @ below.V.numpy().T)
+random_plane = plane_coordinates(below, outer, seed=seed)
+polygon = head_to_tail(random_plane, weights)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-sides", "caption": "Comparisons of two instances, projected onto a plane. (a) Retrievable: in the direction of the memory that retrieves it, all of them are positive. (b) Not retrievable: in the direction of the outer-product memory most are positive, not all. (c) The same comparisons, each multiplied by its weight in the certificate, head to tail: the polygon closes."}, "image": {"alt": "Left, a cloud of dots strictly to the right of a vertical line. Middle, a cloud that crosses the line. Right, a closed convex curve that starts and ends at a marked point."}}
 figure, axes = panels(3, height=2.8)
@@ -190,7 +182,7 @@ for ax, (points, name, color) in zip(axes, shown, strict=False):
     ax.plot(*points, ".", ms=1, color=color, alpha=0.5)
     ax.axvline(0, color=LIMIT, lw=1)
     ax.set(xlabel=f"along {name}", ylabel="across")
-axes[2].plot(*np.insert(path, 0, 0, axis=1), color=INK)
+axes[2].plot(*polygon, color=INK)
 axes[2].plot(0, 0, "o", color=INK)
 axes[2].set(xlabel="along $U V^T$", aspect="equal")
 figure
@@ -229,12 +221,7 @@ figure
 # The check used in this book takes the standard bounds for sums of products in any order {cite:p}`higham2002accuracy` for $R$ and $H$, and for the smallest eigenvalue a Cholesky factor of $H - s I$, as {cite:t}`rump2006verification` does, but multiplied out again, so that nobody has to believe the factorisation.
 
 # %%
-gap = float(cancellation(below, weights).norm())
-H = certificates._gram(
-    weights.numpy(), weights.sum(dim=0).numpy(), below.U.numpy(), below.V.numpy(), False
-)
-smallest = float(np.linalg.eigvalsh(H)[0])
-longest = float((below.U.norm(dim=0).max() * 2 * below.V.norm(dim=0)).max())
+needed = correction(below, weights)
 Table(
     {
         "quantity": [
@@ -245,11 +232,11 @@ Table(
             "{eq}`eq-sufficient`, rounding not counted",
         ],
         "value": [
-            f"{float(weights.sum()):.4g}",
-            f"{int((weights > 1e-6 * weights.max()).sum())} of {n * (n - 1)}",
-            f"{gap:.1e}",
-            f"{smallest:.1e}",
-            f"{longest * gap / smallest:.1e}",
+            f"{weights.sum():.4g}",
+            f"{(weights > 1e-6 * weights.max()).sum()} of {n * (n - 1)}",
+            f"{needed.left:.1e}",
+            f"{needed.smallest:.1e}",
+            f"{needed.relative_change:.1e}",
         ],
     }
 )
@@ -262,13 +249,11 @@ Table(
 # %%
 small = gaussian_pairs(exact_n, exact_d, seed=seed)
 proof = decide_top1(small).certificate
-tampered = proof.weights.copy()
-tampered[np.unravel_index(tampered.argmax(), tampered.shape)] *= -1
 candidates = {
     "as found": proof.weights,
     "rounded to 20 bits": np.round(proof.weights * 2**20) / 2**20,
     "all equal": 1 - np.eye(exact_n),
-    "largest negated": tampered,
+    "largest negated": largest_negated(proof.weights),
 }
 opinions = [
     (
@@ -290,33 +275,17 @@ Table(
 # The converse must hold as well: on a retrievable instance nothing may pass, however nearly it cancels.
 # Just above the transition we take the weights that come closest to cancelling, the point of the hull of all comparisons nearest to zero (a nonnegative least-squares problem), and offer them as a certificate.
 
-
 # %%
-def nearest_miss(pairs):
-    """Weights of mean length that bring the sum of comparisons closest to zero, and its length."""
-    U, V = pairs.U.numpy(), pairs.V.numpy()
-    j, i = np.nonzero(~np.eye(pairs.n, dtype=bool))
-    A = ((U[:, i] - U[:, j])[:, None] * V[None, :, i]).reshape(pairs.d**2, -1)
-    found, _ = nnls(np.vstack([A, np.ones(len(i))]), np.append(np.zeros(len(A)), 1.0))
-    weights = np.zeros((pairs.n, pairs.n))
-    weights[j, i] = found / found.sum()
-    return weights, float(np.linalg.norm(A @ (found / found.sum())))
-
-
-def instances_of(d, feasible, count=10):
-    """The first few instances at a dimension that are retrievable, or are not."""
-    drawn = (
-        gaussian_pairs(exact_n, d, seed=derived_seed(seed, 1, d, t)) for t in range(200)
-    )
-    chosen = (p for p in drawn if decide_top1(p).feasible is feasible)
-    return list(islice(chosen, count))
-
-
-offers = [(*nearest_miss(p), p) for p in instances_of(exact_d + 1, True)]
+seeds = {
+    d: [derived_seed(seed, 1, d, t) for t in range(200)] for d in (exact_d, exact_d + 1)
+}
+solvable = first_instances(
+    exact_n, exact_d + 1, seeds[exact_d + 1], feasible=True, count=10
+)
+hopeless = first_instances(exact_n, exact_d, seeds[exact_d], feasible=False, count=10)
+offers = [(*nearest_miss(p), p) for p in solvable]
 accepted = [verify(Certificate(1, weights=w), p) for w, _, p in offers]
-genuine = [
-    holds_exactly(decide_top1(p).certificate, p) for p in instances_of(exact_d, False)
-]
+genuine = [holds_exactly(decide_top1(p).certificate, p) for p in hopeless]
 
 # %% tags=["hide-input"]
 print(
@@ -341,17 +310,12 @@ check(
 # If the target $u_i$ is an average of other targets, then $u_i^\top x$ is never the largest product, whatever $x = W v_i$ is: the key plays no part.
 # Gaussian targets do not hide when the dimension is large, but in few dimensions they do.
 
-
 # %%
-def hides(d, t):
-    """Whether an instance has a target that is an average of others."""
-    pairs = gaussian_pairs(hidden_n, d, seed=derived_seed(seed, 3, d, t))
-    return hidden_target(pairs) is not None
-
-
+seeds = {
+    d: [derived_seed(seed, 3, d, t) for t in range(hidden_instances)] for d in hidden_d
+}
 hiding = [
-    np.mean([hides(d, t) for t in range(hidden_instances)])
-    for d in progress(hidden_d, "hidden targets")
+    share_hiding(hidden_n, d, seeds[d]) for d in progress(hidden_d, "hidden targets")
 ]
 Table(
     {
@@ -393,30 +357,13 @@ Table(
 #
 # The first term is the price of rare events, the second that of keys which overlap and so have weights that rise together.
 
-
 # %%
-def array_size(n, c):
-    """Root mean square of the size over instances, its standard error, and what is predicted."""
-    d = dimension_at_ratio(n, c)
-    seeds = (derived_seed(seed, 4, n, d, t) for t in range(array_instances))
-    squares = [
-        paper_certificate.dual_array(gaussian_pairs(n, d, seed=s)).size ** 2
-        for s in seeds
-    ]
-    root = math.sqrt(np.mean(squares))
-    error = np.std(squares, ddof=1) / math.sqrt(array_instances) / (2 * root)
-    return (
-        root,
-        error,
-        float(paper_certificate.predicted_size(math.log(n), top1_ratio(n, d))),
-    )
-
-
-sizes = {
-    (n, c): array_size(n, c)
-    for c in array_ratios
-    for n in progress(array_sizes, f"ratio {c}")
-}
+sizes = {}
+for c in array_ratios:
+    for m in progress(array_sizes, f"ratio {c}"):
+        d = dimension_at_ratio(m, c)
+        seeds = [derived_seed(seed, 4, m, d, t) for t in range(array_instances)]
+        sizes[m, c] = array_size(m, d, seeds)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-array", "caption": "How much of the proof's array is left over, in the units in which Lemma 1 says that it vanishes. Points: the construction carried out. Lines: the leading terms. It grows at first, and is small only for numbers of pairs that no memory will ever hold; the grey line is the size below which the rest of the proof can work."}, "image": {"alt": "Three curves on logarithmic axes that rise or are flat near ten and a hundred for small n, where points lie on them, and fall below one near 10 to the 17, 10 to the 20 and 10 to the 50."}}
 figure, ax = panels(height=3.5)
@@ -424,7 +371,7 @@ digits = np.linspace(2, 100, 300)
 for c, look in series(array_ratios):
     line = paper_certificate.predicted_size(digits * math.log(10), c)
     ax.plot(digits, line, color=look["color"])
-    points = np.array([sizes[n, c][:2] for n in array_sizes])
+    points = np.array([(sizes[n, c].root, sizes[n, c].error) for n in array_sizes])
     name = f"$d^2/(n\\,\\log n) = {c:g}$"
     digits_of = np.log10(array_sizes)
     ax.errorbar(digits_of, points[:, 0], points[:, 1], ls="none", label=name, **look)
@@ -446,14 +393,14 @@ largest_ratio = max(1, min(array_ratios))
 tested = [
     key for key in sizes if key[0] >= max(array_sizes) / 10 and key[1] <= largest_ratio
 ]
-measured, errors, leading = np.array([sizes[key] for key in tested]).T
-overlap = [c * math.log(m) ** 5 * dimension_at_ratio(m, c) / m for m, c in tested]
-alone = np.sqrt(leading**2 - overlap)
+measured = np.array([sizes[key].root for key in tested])
+errors = np.array([sizes[key].error for key in tested])
+alone = [size_without_overlap(*key) for key in tested]
 check(
     "lemma-1",
     f"log of the size of the array, n and d^2/(n log n) in {tested}",
     measured=np.log(measured),
-    predicted=np.log(leading),
+    predicted=np.log([sizes[key].predicted for key in tested]),
     tolerance=4 * errors / measured + 0.3,
     falsehood=("keys do not overlap", np.log(alone)),
     limits="the leading order, still growing here; first below 1 near n = 10^17 at ratio 0.5, 10^20 at 1, 10^50 at 1.5",
@@ -499,41 +446,13 @@ Table(
 # And for the argument of the proof the $r$ targets have to span the space with room, $r > d$; otherwise its lower bound is exactly zero, whatever the true minimum is.
 
 # %%
-log_n = np.linspace(math.log(10), 400, 400000)
-log_r = log_n - 2 * np.log(log_n)
-onset = {
-    "$r(n-r) \\ge d^2$, a sum can vanish at all": lambda log_d, c: (
-        log_r + log_n - 2 * log_d
-    ),
-    "$r > d$, the proof's bound is not zero": lambda log_d, c: log_r - log_d,
-    "the array is of size 1": lambda log_d, c: (
-        -np.log(paper_certificate.predicted_size(log_n, c))
-    ),
-    "the array is of size $1/\\pi$, half the reach": lambda log_d, c: (
-        -np.log(math.pi * paper_certificate.predicted_size(log_n, c))
-    ),
-}
-
-
-def first(condition, c):
-    """The number of pairs from which on a condition holds, as text."""
-    fails = condition(0.5 * (math.log(c) + log_n + np.log(log_n)), c) < 0
-    last = log_n[np.flatnonzero(fails)[-1]] if fails.any() else log_n[0]
-    digits = f"10^{{{last / math.log(10):.1f}}}"
-    return (
-        "further"
-        if fails[-1]
-        else f"${digits}$"
-        if fails.any()
-        else f"at most ${digits}$"
-    )
-
-
 Table(
     {
-        "needed": list(onset),
+        "needed": list(CONDITIONS),
         **{
-            f"from $n$ at ratio {c:g}": [first(f, c) for f in onset.values()]
+            f"from $n$ at ratio {c:g}": [
+                onset(holds, c) for holds in CONDITIONS.values()
+            ]
             for c in array_ratios
         },
     }

@@ -42,7 +42,6 @@ import math
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import nnls
 
 from assocmem.book import plotting as plot
 from assocmem.book.claims import check
@@ -55,28 +54,30 @@ from assocmem.book.plotting import (
     panels,
     series,
 )
-from assocmem.deciding.feasibility import decide_top1
 from assocmem.experiments import norm_peak
-from assocmem.experiments.statistics import line_through
-from assocmem.experiments.surrogates import (
-    STRUCTURES,
-    pooled_with_norms,
-    scale_exponent,
-    score_directions,
-    trained,
+from assocmem.experiments.cone_projections import asked_dimensions, simulated_pools
+from assocmem.experiments.growth import growth, law_evidence
+from assocmem.experiments.instance_counts import count_feasible
+from assocmem.experiments.peak_slopes import (
+    norm_sweep,
+    slope_evidence,
+    slopes_by_choice,
 )
+from assocmem.experiments.statistics import line_through
+from assocmem.experiments.surrogates import STRUCTURES, pooled_with_norms
+from assocmem.experiments.trained_lengths import length_exponent
 from assocmem.experiments.transitions import tally, transition
-from assocmem.pairs.data import derived_seed, gaussian_pairs
+from assocmem.pairs.data import derived_seed
 from assocmem.progress import progress
 from assocmem.sweeps.stored_table import read_table
 from assocmem.theory.kinematics import (
     critical_dimension,
     large_size,
-    pool,
     pooled_moments,
     statistical_dimension,
 )
 from assocmem.theory.ridgeless import critical_load
+from assocmem.theory.second_order import local_slope, surrogate_series, two_terms
 
 plot.use_style()
 
@@ -152,22 +153,10 @@ memory = [
 # Pairs of competitors give $\operatorname{Var} M$ in the same way.
 # Nothing is simulated in these two, and they take a tenth of a second whatever $n$.
 
-
 # %%
-def projected(n, rng):
-    """Pool size of each of many Gaussian vectors, and squared distances to the cone."""
-    found = []
-    for g in rng.standard_normal((draws, n)):
-        rivals = np.sort(g[1:])[::-1]
-        level, count = pool(g[0], rivals)
-        cost = max(level - g[0], 0) ** 2 + ((rivals[:count] - level) ** 2).sum()
-        found.append((count, cost))
-    return np.array(found, dtype=float)
-
-
 tested = [3, 30, 300]
 rng = np.random.default_rng([seed, 0])
-simulated = [projected(n, rng) for n in tested]
+simulated = [simulated_pools(n, draws, rng) for n in tested]
 Table(
     {
         "$n$": [str(n) for n in tested],
@@ -205,11 +194,8 @@ Table(
 # %%
 digits = np.array([2, 3, 6, 12, 100, 10**4, 10**6])
 log_n = digits * math.log(10)
-y = 2 * log_n
-few_terms = y - 3 * np.log(y) - math.log(2 * math.pi) + 3
-few_terms += (9 * np.log(y) + 3 * math.log(2 * math.pi) - 15) / y
 expansion = np.array([large_size(x).mean for x in log_n])
-two_terms = 2 * log_n - 3 * np.log(log_n)
+conjectured = two_terms(log_n)
 exact = [statistical_dimension(10.0**k) for k in digits if k <= 12]
 Table(
     {
@@ -217,9 +203,9 @@ Table(
         "$\\E M$, quadrature": [f"{x:.5f}" for x in exact]
         + [""] * (len(digits) - len(exact)),
         "from the level": expansion,
-        "series": few_terms,
-        "two terms": two_terms,
-        "$\\E M$ less two terms": expansion - two_terms,
+        "series": surrogate_series(log_n),
+        "two terms": conjectured,
+        "$\\E M$ less two terms": expansion - conjectured,
     },
     {"from the level": ".10g", "series": ".10g", "two terms": ".10g"},
 )
@@ -232,21 +218,6 @@ Table(
 # So what slope would a straight line through exact values have, against $\log\log n$?
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slope", "caption": "Local slope of the surrogate's d²/n - 2 log n against log log n, from the quadrature up to 10^12 and from the expansion beyond. The conjecture's -3 (dashed) is the limit. The slope passes through -3 on its way down, near 100 pairs, turns at -3.4, and comes back to within 0.05 of the limit only for numbers with two hundred digits. Grey: the sizes of the stored peaks."}, "image": {"alt": "A curve that falls from minus 2.4 to minus 3.4 within the first six digits of n and then rises slowly towards a dashed line at minus 3 over a thousand digits."}}
-h = 1e-3
-
-
-def rest(log_n):
-    """The surrogate's d^2/n - 2 log n."""
-    near = log_n < 27
-    value = statistical_dimension(math.exp(log_n)) if near else large_size(log_n).mean
-    return value - 2 * log_n
-
-
-def local_slope(log_n):
-    """Derivative of that with respect to log log n."""
-    return (rest(log_n * math.exp(h)) - rest(log_n * math.exp(-h))) / (2 * h)
-
-
 logs = np.log(10) * np.logspace(np.log10(1.2), 3.5, 40)
 slopes = np.array([local_slope(x) for x in logs])
 figure, ax = panels(height=3.0)
@@ -326,21 +297,13 @@ figure
 # Each instance here is a nested one, pairs being added one after another, and each fit has a relative duality gap of at most $10^{-6}$.
 # Near the peak the problems are badly conditioned; `fit` turns to the exact Hessian there, if $d \le 40$ (see {doc}`the benchmarks <../benchmarks>`).
 
-
 # %%
-def sweep(d):
-    """Rows d, seed, n, norm scale, of instances trained here."""
-    seeds = [derived_seed(seed, 1, d, t) for t in range(peak_instances)]
-    return [
-        (d, t, n, norm_peak.train_cross_entropy(n, d, seed=s, device=device).nu)
-        for t, s in enumerate(seeds)
-        for n in norm_peak.load_grid(d, step=grid_step)
-    ]
-
-
 stored = read_table("finite_size_scaling", "peaks", "peaks_paper")
+rows = []
+for d in progress(peak_dimensions, "training"):
+    seeds = [derived_seed(seed, 1, d, t) for t in range(peak_instances)]
+    rows += norm_sweep(d, seeds, step=grid_step, device=device)
 kept = stored.loc[~stored["d"].isin(peak_dimensions), ["d", "seed", "n", "nu"]]
-rows = [row for d in progress(peak_dimensions, "training") for row in sweep(d)]
 norms = pd.concat([kept, pd.DataFrame(rows, columns=kept.columns)])
 norms = norms.sort_values(["d", "seed", "n"], ignore_index=True)
 peaks = norm_peak.grid_peaks(norms)
@@ -388,22 +351,11 @@ figure
 # %%
 rng = np.random.default_rng([seed, 2])
 single = norm_peak.single_slopes(peaks, rng, min(draws, 1000))
-coarse = [
-    norm_peak.mean_line(norm_peak.grid_peaks(norm_peak.thinned(norms, 4, offset)))[-1]
-    for offset in range(4)
-]
-small = {d: n for d, n in peaks.items() if d <= 16}
-large = {d: n for d, n in peaks.items() if d >= 16}
+lines = slopes_by_choice(norms)
 exact_line = line_through(
     x,
     [statistical_dimension(n) - 2 * math.log(n) for n in np.exp(np.exp(x))],
 )
-lines = {
-    "all dimensions, all instances": free,
-    **{f"every fourth load, from the {k + 1}.": line for k, line in enumerate(coarse)},
-    "dimensions up to 16": norm_peak.mean_line(small)[-1],
-    "dimensions from 16": norm_peak.mean_line(large)[-1],
-}
 Table(
     {
         "points": [*lines, "one instance at each dimension", "kinematic values"],
@@ -430,21 +382,16 @@ Table(
 # Verdicts with proofs say where the transition is: half of the instances at $d_{\mathrm c}$ have a retrieving memory, and half a certificate that there is none.
 # The stored table holds fifteen thousand; more are decided here.
 
-
 # %%
-def count(n, d):
-    """How many of the instances are retrievable, and how many verdicts there are."""
-    seeds = (derived_seed(seed, 3, n, d, t) for t in range(instances))
-    found = [decide_top1(gaussian_pairs(n, d, seed=s)).feasible for s in seeds]
-    return found.count(True), len(found) - found.count(None)
-
-
 verdicts = read_table("finite_size_scaling", "verdicts")
 counts = tally(verdicts)
 for n in progress(sizes, "deciding"):
     middle = round(math.sqrt(n * (statistical_dimension(n) - 0.15)))
-    tried = range(max(1, middle - half_width), middle + half_width + 1)
-    counts[n] = tuple(np.array([(d, *count(n, d)) for d in tried]).T)
+    tried = []
+    for d in range(max(1, middle - half_width), middle + half_width + 1):
+        seeds = [derived_seed(seed, 3, n, d, t) for t in range(instances)]
+        tried.append((d, *count_feasible(n, d, seeds)))
+    counts[n] = tuple(np.array(tried).T)
 all_sizes = sorted(counts)
 found = {n: transition(n, *counts[n]) for n in all_sizes}
 predicted = {n: statistical_dimension(n) for n in all_sizes}
@@ -642,20 +589,8 @@ Table(
 # So for Gaussian targets the effects of lengths and of sharing a key among its competitors cancel in these volumes.
 # For unit vectors the first is missing, and the second shows.
 
-
 # %%
-def asked_of_one_vector(unit, rng):
-    """Dimensions that one key takes from ``W v_i``: active constraints of a projection on its cone."""
-    U = rng.standard_normal((key_d, key_n))
-    U = U / np.linalg.norm(U, axis=0) if unit else U
-    active, _ = nnls(U[:, 1:] - U[:, :1], rng.standard_normal(key_d))
-    return int((active > 0).sum())
-
-
-rng = np.random.default_rng([seed, 4])
-asked = np.array(
-    [[asked_of_one_vector(unit, rng) for unit in (False, True)] for _ in range(draws)]
-)
+asked = asked_dimensions(key_n, key_d, draws, np.random.default_rng([seed, 4]))
 one_key = statistical_dimension(key_n)  # and E min(M, d), unless d is as small as M
 Table(
     {
@@ -682,20 +617,7 @@ Table(
 # Long targets compete with larger scores; the exponent says how much larger.
 # It would be less than one even if nothing were evened out, since training presses the strongest competitors down, so memories with targets drawn anew for every key are the control.
 
-
 # %%
-def length_exponent(structure, n, seed):
-    """Exponent with which competing scores grow with the length of their target, in a trained memory."""
-    d = math.ceil(critical_dimension(n)) + 1
-    A = score_directions(structure, n, d, seed)
-    S = A @ trained(A, 1e-8)
-    rivals = ~np.eye(n, dtype=bool)
-    lengths = A.norm(dim=-1) / A.norm(dim=-1).mean(
-        dim=0
-    )  # of the targets, the keys' taken off
-    return scale_exponent(lengths[rivals].numpy(), S[rivals].numpy())
-
-
 structures = {s.name: s for s in STRUCTURES}
 exponents = {}
 for name in ("same targets and keys", "same keys"):
@@ -746,12 +668,7 @@ Table(
 # ## Checks
 
 # %% tags=["hide-input"]
-ends = all_sizes[0], all_sizes[-1]
-growth = found[ends[1]].half - found[ends[0]].half
-noise = 4 * math.hypot(found[ends[1]].error, found[ends[0]].error)
-log_ratio = math.log(ends[1] / ends[0])
-twice_log_ratio = math.log(math.log(ends[1]) / math.log(ends[0]))
-expected_growth = predicted[ends[1]] - predicted[ends[0]]
+measured_growth = growth(found)
 LIMITS = "other coefficients are tried with the kinematic value's remaining terms; the asymptotic slope itself shows beyond hundreds of digits"
 
 # %% [markdown]
@@ -759,28 +676,14 @@ LIMITS = "other coefficients are tried with the kinematic value's remaining term
 # With the same other terms, another coefficient of $\log\log n$, or of $\log n$, adds that much times its growth.
 # The tolerance is four standard errors and 0.25 for the shift, which the kinematic value leaves out and which changes by less than that from size to size.
 
+# %%
+check(**law_evidence(measured_growth, of_log_log=-2, limits=LIMITS))
 
 # %%
-def growth_check(wrong, change):
-    """Growth of the certified value against the kinematic one, and a law that would change it."""
-    return check(
-        "conjecture-1",
-        f"growth of the certified d^2/n at one half from n = {ends[0]} to {ends[1]}",
-        measured=growth,
-        predicted=expected_growth,
-        tolerance=noise + 0.25,
-        falsehood=(wrong, expected_growth + change),
-        limits=LIMITS,
-    )
-
-
-growth_check("-2 log log n in place of -3", twice_log_ratio)
+check(**law_evidence(measured_growth, of_log_log=-4, limits=LIMITS))
 
 # %%
-growth_check("-4 log log n in place of -3", -twice_log_ratio)
-
-# %%
-growth_check("3 log n in place of 2", log_ratio)
+check(**law_evidence(measured_growth, of_log=3, limits=LIMITS))
 
 # %% [markdown]
 # Its source: in the surrogate the coefficient does tend to $-3$.
@@ -801,25 +704,11 @@ check(
 # %% [markdown]
 # The figure: the free slope through the mean peaks, and the loads at which they are, which are well above the limiting $1/2$.
 
+# %%
+check(**slope_evidence(free, -2.0))
 
 # %%
-def slope_check(wrong, slope):
-    """Slope through the norm peaks against the paper's, and another coefficient."""
-    return check(
-        "figure-1",
-        "free slope through the norm peaks, means over instances",
-        measured=free.slope,
-        predicted=-2.97,
-        tolerance=0.45,
-        falsehood=(wrong, slope),
-        limits="which dimensions and instances are used moves the slope by some tenths",
-    )
-
-
-slope_check("coefficient -2", -2.0)
-
-# %%
-slope_check("coefficient -4", -4.0)
+check(**slope_evidence(free, -4.0))
 
 # %%
 biggest = max(peaks)

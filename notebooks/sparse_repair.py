@@ -59,8 +59,13 @@ from assocmem.book.plotting import (
     panels,
     series,
 )
+from assocmem.book.scale_figures import LOOKS, draw_chances
 from assocmem.checks import require
 from assocmem.experiments import scales
+from assocmem.experiments.construction_table import (
+    median_products,
+    smallest_dimensions,
+)
 from assocmem.experiments.constructions import (
     CONSTRUCTIONS,
     SPLIT,
@@ -68,11 +73,13 @@ from assocmem.experiments.constructions import (
     median_ratio,
     smallest_dimension,
 )
+from assocmem.experiments.outer_product_memories import failing_keys
+from assocmem.experiments.repair_steps import failing_after_repair, repair_step
 from assocmem.experiments.transitions import tally, transition
 from assocmem.memories.clipped import clipped_memory, equalised_memory
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.memories.sparse_repair import default_reserve, sparse_repair
-from assocmem.pairs.data import Pairs, derived_seed, gaussian_pairs
+from assocmem.pairs.data import derived_seed, gaussian_pairs
 from assocmem.pairs.scores import retrieval_margins, signals_and_rivals
 from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
 from assocmem.progress import progress
@@ -249,25 +256,12 @@ check(
 # **Deficient keys are lifted to $2\gamma$.**
 # Before noise: margin under the base plus what the reserve adds to the key's own signal, averaged over the deficient keys of each memory.
 
-
 # %%
-def lift(repair, pairs):
-    """Scores that the reserve gives to deficient keys: their own, and the largest of the others."""
-    block = Pairs(pairs.U[repair.d0 :], pairs.V[repair.d0 :])
-    own, rival = signals_and_rivals(block, repair.W[repair.d0 :, repair.d0 :])
-    return own[repair.deficient], rival
-
-
-lifted, largest, bounds = [], [], []
+steps = []
 for t, r in enumerate(repairs):
-    pairs = gaussian_pairs(n, d, seed=derived_seed(seed, 2, t), device=device)
-    own, rival = lift(r, pairs)
-    lifted.append(float((r.base_margins[r.deficient] + own).mean()))
-    largest.append(float(torch.cat([rival, (own - r.weights).abs()]).max()))
-    norm, top, log = float(r.weights.norm()), float(r.weights.max()), math.log(n)
-    bounds.append(
-        top * math.sqrt(log / d1) + top * log / d1 + norm * math.sqrt(log) / d1
-    )
+    instance = derived_seed(seed, 2, t)
+    steps.append(repair_step(gaussian_pairs(n, d, seed=instance, device=device), r))
+lifted = [step.lifted for step in steps]
 
 # %%
 check(
@@ -306,9 +300,9 @@ rows = (
     ("noise, $\\lVert w\\rVert/d_1$", norms, picture.noise, math.nan),
     (
         "largest noise of all",
-        largest,
+        [step.noise for step in steps],
         math.nan,
-        np.mean(bounds),
+        np.mean([step.bound for step in steps]),
     ),
 )
 Table(
@@ -368,15 +362,6 @@ check(
 
 # %%
 plans = {"the paper's reserve": (None, 0.4), "a small reserve": (share, 0.08)}
-
-
-def succeeds(pairs, share, gamma):
-    """Whether an instance is retrieved by a repaired memory."""
-    d1 = None if share is None else max(1, round(share * pairs.d))
-    repaired = sparse_repair(pairs, gamma=gamma, reserve=d1)
-    return float(retrieval_margins(pairs, repaired.W).min()) > 0
-
-
 grid = [(m, dimension_at_ratio(m, c)) for m in sizes for c in ratios]
 repeats = {m: trials * min(6, max(1, max(sizes) // m)) for m in sizes}
 outcomes = {name: dict.fromkeys(grid, 0) for name in plans}
@@ -385,8 +370,9 @@ for point, t in progress(
 ):
     instance = derived_seed(seed, 4, *point, t)
     pairs = gaussian_pairs(*point, seed=instance, device=device)
-    for name, plan in plans.items():
-        outcomes[name][point] += succeeds(pairs, *plan)
+    for name, (part, margin) in plans.items():
+        failed = failing_after_repair(pairs, share=part, gamma=margin)
+        outcomes[name][point] += failed == 0
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-grid", "caption": "Probability that sparse repair retrieves all pairs, with the reserve of the proof (left) and a small one (right). Points: simulated memories with 95% intervals. Lines: the Gaussian picture. The proof's reserve needs 21 to 32 times n log n at these sizes, the small one about as much as plain outer products."}, "image": {"alt": "Two panels of rising curves with points on them. Left, they rise between ratios 15 and 32; right, between 6 and 18, further left for larger n."}}
 figure, axes = panels(2, sharey=True)
@@ -427,16 +413,10 @@ figure
 
 # %%
 stored = read_table("sparse_repair", "dimensions")
-
-
-def dimensions(n, construction):
-    """Stored smallest dimensions of a construction."""
-    mine = (stored["n"] == n) & (stored["construction"] == construction)
-    return stored.loc[mine, "d"].to_numpy()
-
-
 judged = 1000
-halves = [median_ratio(judged, dimensions(judged, c)) for c in (1, 2, 3)]
+plain_half, *halves = [
+    median_ratio(judged, smallest_dimensions(stored, judged, c)) for c in range(4)
+]
 chosen = (theory.paper_share(math.log(judged)), 0.4), (SPLIT, SPLIT_GAMMA), (None, 0.2)
 expected = [
     theory.half_success_ratio(math.log(judged), share=part, gamma=margin)
@@ -449,7 +429,7 @@ check(
     predicted=expected,
     tolerance=[4 * error + 0.1 * x for x, error in halves],
     falsehood=("a reserve costs nothing: all are as in place", expected[-1]),
-    limits=f"at n = {judged} the proof's reserve needs {halves[0][0]:.0f} where outer products need {median_ratio(judged, dimensions(judged, 0))[0]:.1f}",
+    limits=f"at n = {judged} the proof's reserve needs {halves[0][0]:.0f} where outer products need {plain_half[0]:.1f}",
 )
 
 # %% [markdown]
@@ -465,20 +445,16 @@ instances = [
     for t in range(split_instances)
 ]
 
-
-def failing(pairs, part, margin):
-    """Keys that a repaired memory does not retrieve."""
-    repaired = sparse_repair(pairs, gamma=margin, reserve=max(1, round(part * split_d)))
-    return int((retrieval_margins(pairs, repaired.W) <= 0).sum())
-
-
 failures = {
-    margin: np.array([[failing(p, part, margin) for p in instances] for part in shares])
+    margin: np.array(
+        [
+            [failing_after_repair(p, share=part, gamma=margin) for p in instances]
+            for part in shares
+        ]
+    )
     for margin in progress(gammas, "margins")
 }
-plain = np.mean(
-    [int((retrieval_margins(p, correlation_memory(p)) <= 0).sum()) for p in instances]
-)
+plain = np.mean([failing_keys(p) for p in instances])
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-split", "caption": "Keys not retrieved against the share of coordinates that is reserved, for three margins: simulated (points, with standard errors; those at the lower edge are zero) and predicted (lines). Horizontal line: outer products without any repair. There is a best reserve, a tenth of the coordinates or so, with which about as many keys fail as without any repair."}, "image": {"alt": "Three U-shaped curves on logarithmic axes with points along them, lowest between shares of 0.04 and 0.3, rising to hundreds at the proof's share of 0.78."}}
 figure, ax = panels(width=5.8, height=3.6)
@@ -521,51 +497,21 @@ figure
 # Beside repair and outer products they show what the rest of this section is about, the same repair *in place* and two memories with *equal signals*, and, as a band, where the best of all memories makes the transition.
 
 # %%
-LOOKS = {
-    scales.PROOF: {"color": REPAIR, "ls": "--"},
-    scales.PLAIN: {"color": OUTER_PRODUCTS},
-    scales.SPLIT: {"color": REPAIR},
-    scales.IN_PLACE: {"color": REPAIR, "ls": "-."},
-    scales.EQUAL: {"color": CLIPPED, "ls": "--"},
-    scales.CLIPPED: {"color": CLIPPED},
-}
-
-
 choices = read_table("sparse_repair", "predictions")
 
-
-def draw_chances(digits):
-    """Predicted success against the ratio, for n = 10^digits, and the transition of all memories."""
-    figure, ax = panels(height=3.4)
-    fine = np.geomspace(1.2, 60, 2 * curve_points)
-    curves = scales.success_curves(choices, digits, fine)
-    for name, look in LOOKS.items():
-        ax.plot(fine, curves[name], label=name, **look)
-    best = scales.any_memory(digits)
-    look = {"color": ANY_MEMORY, "alpha": 0.5, "lw": 0, "label": "any memory"}
-    ax.axvspan(best / 1.02, best * 1.02, **look)
-    ax.set(
-        xscale="log", xlim=(1, 60), xlabel=f"$d^2/(n\\,\\log n)$, $n = 10^{{{digits}}}$"
-    )
-    ax.set(ylabel="probability that all are retrieved")
-    ax.set_xticks([1, 2, 4, 8, 16, 32], ["1", "2", "4", "8", "16", "32"])
-    ax.minorticks_off()
-    ax.legend(loc="upper left", fontsize=8, bbox_to_anchor=(1.0, 1.0))
-    return figure, ax
-
-
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-thousand", "caption": "A thousand pairs. Lines: the Gaussian picture. Steps in the same colours: share of simulated instances whose smallest sufficient dimension lies below (stored). Lines are for the best margins and a hard clip, steps for the round values of the table below. Repair with the reserve of the proof comes last, with the best reserve it is level with outer products; in place it saves half, and equal signals with one clip need 1.6 times what the best memory does."}, "image": {"alt": "Six rising curves on a logarithmic axis from 1 to 60, with step curves near them, in the order: one clip at 1.8, equal signals at 3.6, in place at 4, best reserve and outer products at 9, proof's reserve at 22. A green band at 1.2."}}
-figure, ax = draw_chances(3)
+figure, ax = draw_chances(choices, 3, 2 * curve_points)
 for k, name in zip((1, 0, 2, 3, 6, 7), LOOKS, strict=True):
-    ax.ecdf(top1_ratio(1000, dimensions(1000, k)), lw=1, **LOOKS[name])
+    needed = smallest_dimensions(stored, 1000, k)
+    ax.ecdf(top1_ratio(1000, needed), lw=1, **LOOKS[name])
 figure
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-million", "caption": "A million pairs, predicted. The best reserve, a fifteenth of the coordinates, now saves a quarter of what outer products need. The reserve of the proof, seventy per cent, still costs two and a half times as much as no repair."}, "image": {"alt": "Steeper curves: one clip at 1.9, in place at 3, equal signals at 3.7, best reserve at 5.3, outer products at 7.2, proof's reserve at 19. A green band at 1.4."}}
-figure, _ = draw_chances(6)
+figure, _ = draw_chances(choices, 6, 2 * curve_points)
 figure
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-thirty", "caption": "Ten to the thirtieth pairs, predicted. Curves are nearly vertical: each construction has a threshold of its own. The best reserve, three per cent, reaches 3.6. That of the proof is still above outer products."}, "image": {"alt": "Six nearly vertical steps: one clip at 2, in place at 2.5, best reserve at 3.6, equal signals at 3.9, outer products at 7.8, proof's reserve at 14. A green band at 1.8."}}
-figure, _ = draw_chances(30)
+figure, _ = draw_chances(choices, 30, 2 * curve_points)
 figure
 
 # %% [markdown]
@@ -748,12 +694,12 @@ for size in (300, 1000):
     certified[size] = transition(size, *outcomes[size]).half / math.log(size)
 for size in (3000, 10_000):
     certified[size] = (statistical_dimension(size) - 0.13) / math.log(size)
-halves = {
-    (size, k): median_ratio(size, dimensions(size, k))
-    for size in certified
-    for k in range(len(CONSTRUCTIONS))
-    if len(dimensions(size, k)) > 1
-}
+halves = {}
+for size in certified:
+    for k in range(len(CONSTRUCTIONS)):
+        needed = smallest_dimensions(stored, size, k)
+        if len(needed) > 1:
+            halves[size, k] = median_ratio(size, needed)
 
 # %% tags=["hide-input"]
 shown = range(len(CONSTRUCTIONS))
@@ -777,21 +723,12 @@ Table(
     }
 )
 
-
-# %% tags=["hide-input"]
-def cost(size, k):
-    """Median number of ``n x d x n`` products, conjugate gradients included."""
-    rows = (stored["n"] == size) & (stored["construction"] == k)
-    return np.median(
-        stored["products"][rows] + 2 * stored["steps"][rows] * stored["d"][rows] / size
-    )
-
-
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cost", "caption": "What dimensions cost in work, for a thousand pairs: smallest sufficient d^2 over that of the best memory, against the number of products of size n by d by n spent on making the memory. Disc: outer products. Diamonds: repaired. Triangles: equal signals. Squares: trained. A training pass takes two products; ten steps of conjugate gradients take two or three at this size."}, "image": {"alt": "A scatter plot on logarithmic axes. Outer products at left top, 8 times; equal signals at 2 products and 3.2 times; one clip at 5 and 1.6, two clips at 11 and 1.33; cross-entropy far right between 90 and 200 products at 1.17 and 1.06."}}
 figure, ax = panels(width=6.2, height=4.2)
 KINDS = (OUTER_PRODUCTS, "o"), (REPAIR, "D"), (CLIPPED, "^"), (CROSS_ENTROPY, "s")
 for k, construction in enumerate(CONSTRUCTIONS):
-    x, y = max(cost(1000, k), 0.5), halves[1000, k][0] / certified[1000]
+    x = max(median_products(stored, 1000, k), 0.5)
+    y = halves[1000, k][0] / certified[1000]
     kind = 3 if construction.trained else min(k, 1) + ("equal" in construction.name)
     color, marker = KINDS[kind]
     ax.plot(x, y, marker, color=color, ms=7)

@@ -50,11 +50,15 @@ from assocmem.book.plotting import (
     panels,
     series,
 )
-from assocmem.deciding.certificates import Certificate
-from assocmem.deciding.feasibility import decide, decide_top1, verify
+from assocmem.deciding.feasibility import decide_top1, verify
+from assocmem.deciding.forgeries import forged
+from assocmem.experiments.growth import constant_evidence, growth
+from assocmem.experiments.instance_counts import (
+    count_feasible,
+    possible_and_trained,
+)
 from assocmem.experiments.transitions import tally, transition
 from assocmem.pairs.data import derived_seed, gaussian_pairs
-from assocmem.pairs.scores import retrieval_margins
 from assocmem.pairs.sizes import top1_ratio
 from assocmem.progress import progress
 from assocmem.sweeps.stored_table import read_table
@@ -65,8 +69,7 @@ from assocmem.theory.kinematics import (
     retrieval_probability,
     statistical_dimension,
 )
-from assocmem.training.fit import fit
-from assocmem.training.losses import CrossEntropy
+from assocmem.theory.second_order import two_terms
 
 plot.use_style()
 
@@ -177,30 +180,20 @@ Table(
 # `verify` looks at a certificate without knowing where it comes from, and bounds all rounding on the way, so that a "yes" is a theorem about these very numbers.
 # Certificates that are not proofs do not pass: exchanged between the two instances, negated, or with the sign of the largest weight turned.
 
-
 # %%
-def forgeries(certificate):
-    """A certificate with one decisive thing wrong."""
-    if certificate.feasible:
-        return Certificate(1, W=-certificate.W)
-    weights = certificate.weights.copy()
-    weights[np.unravel_index(weights.argmax(), weights.shape)] *= -1
-    return Certificate(1, weights=weights)
-
-
 genuine = [
     verify(v.certificate, p) for v, p in zip(verdicts, (below, above), strict=True)
 ]
 stranger = gaussian_pairs(n, below.d, seed=seed + 1)
-forged = [
+accepted = [
     verify(verdicts[0].certificate, stranger),
-    verify(forgeries(verdicts[0].certificate), below),
-    verify(forgeries(verdicts[1].certificate), above),
+    verify(forged(verdicts[0].certificate), below),
+    verify(forged(verdicts[1].certificate), above),
 ]
 Table(
     {
         "certificate": ["genuine", "other data", "largest weight negated", "−W"],
-        "accepted": [str(all(genuine)), *(str(answer) for answer in forged)],
+        "accepted": [str(all(genuine)), *(str(answer) for answer in accepted)],
     }
 )
 
@@ -210,22 +203,15 @@ Table(
 # Every instance below was decided, and every verdict verified.
 # The larger sizes are stored: up to a minute each for $n = 1000$, where a million comparisons meet 8000 unknowns.
 
-
 # %%
-def count(n, d):
-    """How many of the instances are retrievable, and how many verdicts there are."""
-    seeds = (derived_seed(seed, 1, n, d, t) for t in range(instances))
-    found = [decide_top1(gaussian_pairs(n, d, seed=s)).feasible for s in seeds]
-    return found.count(True), len(found) - found.count(None)
-
-
 counts = {}
 for n in sizes:
     middle = round(critical_dimension(n))
     for d in progress(
         range(max(1, middle - half_width), middle + half_width + 1), f"n = {n}"
     ):
-        counts[n, d] = count(n, d)
+        seeds = [derived_seed(seed, 1, n, d, t) for t in range(instances)]
+        counts[n, d] = count_feasible(n, d, seeds)
 undecided = instances * len(counts) - sum(decided for _, decided in counts.values())
 
 # %%
@@ -313,34 +299,13 @@ Table(
 # For the law $d_c^2/n = c \log n - 3 \log\log n + o(\log\log n)$, with $c = 2$ in [Conjecture 1](#conjecture-1), the kinematic value says what $c = 2$ gives at these very sizes, and another $c$ would add $(c - 2)$ times the logarithm of their ratio.
 
 # %%
-ends = all_sizes[0], all_sizes[-1]
-growth = halves[ends[1]][0] - halves[ends[0]][0]
-noise = 4 * math.hypot(halves[ends[0]][1], halves[ends[1]][1])
-expected_growth = predicted[ends[1]] - predicted[ends[0]]
-stretch = math.log(ends[1] / ends[0])
-LIMITS = f"at n = {ends[1]} half are retrievable at d^2 = {halves[ends[1]][0] / math.log(ends[1]):.2f} n log n, by the conjectured law 1.9 only near n = 10^65; takes the -3 log log n from there"
-
-
-def constant_check(constant):
-    """The growth against the kinematic one, and against that of another constant in place of 2."""
-    return check(
-        "theorem-1",
-        f"growth of the d^2/n at which half are retrievable, from n = {ends[0]} to {ends[1]}",
-        measured=growth,
-        predicted=expected_growth,
-        tolerance=noise + 0.1,
-        falsehood=(
-            f"the constant is {constant}, with the same second term",
-            expected_growth + (constant - 2) * stretch,
-        ),
-        limits=LIMITS,
-    )
-
-
-constant_check(2.5)
+largest = all_sizes[-1]
+LIMITS = f"at n = {largest} half are retrievable at d^2 = {halves[largest][0] / math.log(largest):.2f} n log n, by the conjectured law 1.9 only near n = 10^65; takes the -3 log log n from there"
+measured_growth = growth(fits)
+check(**constant_evidence(measured_growth, 2.5, limits=LIMITS))
 
 # %%
-constant_check(1.6)
+check(**constant_evidence(measured_growth, 1.6, limits=LIMITS))
 
 # %% [markdown]
 # The tolerance is four standard errors and 0.1 for the overlap of the directions, which the prediction leaves out.
@@ -350,22 +315,14 @@ constant_check(1.6)
 # A ridge-regularised cross-entropy fit looks for a retrieving memory too, and in the limit of no ridge it finds one if there is one.
 # With a ridge it may stop short.
 
-
 # %%
-def compare(d):
-    """Verdict on each instance, and whether the fit at each ridge retrieves it."""
-    rows = []
-    for t in range(trained_instances):
-        pairs = gaussian_pairs(trained_n, d, seed=derived_seed(seed, 2, d, t))
-        fits = [fit(pairs, CrossEntropy(), ridge=ridge, tol=1e-4) for ridge in ridges]
-        found = [float(retrieval_margins(pairs, f.W).min()) > 0 for f in fits]
-        rows.append([decide_top1(pairs).feasible is True, *found])
-    return np.array(rows)
-
-
 middle = round(critical_dimension(trained_n))
-trained_d = np.arange(middle - 1, middle + half_width + 4)
-outcomes = np.array([compare(int(d)) for d in progress(trained_d, "training")])
+trained_d = list(range(middle - 1, middle + half_width + 4))
+outcomes = []
+for d in progress(trained_d, "training"):
+    seeds = [derived_seed(seed, 2, d, t) for t in range(trained_instances)]
+    outcomes.append(possible_and_trained(trained_n, d, seeds, ridges))
+outcomes = np.array(outcomes)
 trained = outcomes.sum(axis=1)
 contradictions = int((outcomes[:, :, 1:] & ~outcomes[:, :, :1]).sum())
 fitted = outcomes[:, :, 1:].size
@@ -405,14 +362,14 @@ print(
 digits = np.array([2, 3, 4, 6, 9, 12])
 n_large = 10.0**digits
 kinematic = np.array([statistical_dimension(n) for n in n_large])
-two_terms = 2 * np.log(n_large) - 3 * np.log(np.log(n_large))
+conjectured = two_terms(np.log(n_large))
 Table(
     {
         "$n$": [f"$10^{{{x}}}$" for x in digits],
         "$d_c$": [critical_dimension(n) for n in n_large],
         "$d_c^2/(n\\log n)$": kinematic / np.log(n_large),
-        "$2 - 3\\log\\log n/\\log n$": two_terms / np.log(n_large),
-        "$d_c^2/n$ less the two terms": kinematic - two_terms,
+        "$2 - 3\\log\\log n/\\log n$": conjectured / np.log(n_large),
+        "$d_c^2/n$ less the two terms": kinematic - conjectured,
     },
     {"$d_c$": ".5g"},
 )
@@ -456,9 +413,8 @@ loads = {}
 for k in tails:
     middle = round(critical_dimension(tail_n, k))
     for d in progress(range(max(1, middle - 2), middle + 3), f"k = {k}"):
-        seeds = (derived_seed(seed, 3, k, d, t) for t in range(tail_instances))
-        found = [decide(gaussian_pairs(tail_n, d, seed=s), k).feasible for s in seeds]
-        loads[k, d] = found.count(True), len(found) - found.count(None)
+        seeds = [derived_seed(seed, 3, k, d, t) for t in range(tail_instances)]
+        loads[k, d] = count_feasible(tail_n, d, seeds, k)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tails", "caption": "Share of instances in which some memory has every signal beat the average of its k best competitors, certified, against the dimension. Vertical lines: the kinematic value for that k, with no fitted constant. The more competitors are averaged, the less it takes."}, "image": {"alt": "Four rising curves, from right to left for growing k, each near a vertical line of its colour."}}
 figure, ax = panels(height=3.2)
@@ -494,12 +450,11 @@ figure
 # One proof of your own, to be checked by somebody else who needs numpy and nothing of ours:
 #
 # ```python
+# import assocmem as am
 # from assocmem.deciding.certificates import save
-# from assocmem.deciding.feasibility import decide_top1
-# from assocmem.pairs.data import gaussian_pairs
 #
-# pairs = gaussian_pairs(100, 20, seed=7)
-# save("proof.npz", decide_top1(pairs).certificate, pairs.U, pairs.V)
+# pairs = am.gaussian_pairs(100, 20, seed=7)
+# save("proof.npz", am.decide_top1(pairs).certificate, pairs.U, pairs.V)
 # ```
 #
 # and then `python certificates.py proof.npz` with the one file {download}`certificates.py <../../src/assocmem/deciding/certificates.py>`.

@@ -163,6 +163,7 @@ NAMES_OF_COLOURS = {"BLUE", "ORANGE", "GREEN", "PINK", "SKY", "GREY", "PALETTE"}
 SOURCES = [
     *sorted((project_root() / "notebooks").glob("*.py")),
     project_root() / "src/assocmem/book/overview.py",
+    project_root() / "src/assocmem/book/scale_figures.py",
 ]
 
 

@@ -1,0 +1,49 @@
+"""False certificates, made to be refused: with one decisive thing wrong, or as nearly right as can be."""
+
+import numpy as np
+from scipy.optimize import nnls
+
+from assocmem.deciding.certificates import Certificate
+from assocmem.pairs.data import Pairs
+
+
+def largest_negated(weights: np.ndarray) -> np.ndarray:
+    """A copy of an array of weights in which the largest has the opposite sign."""
+    changed = weights.copy()
+    changed[np.unravel_index(changed.argmax(), changed.shape)] *= -1
+    return changed
+
+
+def forged(certificate: Certificate) -> Certificate:
+    """A certificate with one decisive thing wrong: the memory negated, or the largest of the weights."""
+    if certificate.feasible:
+        return Certificate(certificate.k, W=-certificate.W)
+    return Certificate(certificate.k, weights=largest_negated(certificate.weights))
+
+
+def nearest_miss(pairs: Pairs) -> tuple[np.ndarray, float]:
+    """Nonnegative weights of total one that bring the weighted sum of comparisons closest to zero.
+
+    They belong to the point of the hull of all comparisons ``(u_i - u_j) v_i'`` that is nearest to zero, a
+    problem of nonnegative least squares. On an instance that no memory retrieves the sum is zero up to
+    rounding; on one that some memory does retrieve it is not, and the weights prove nothing.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Of small size: the comparisons are held as a matrix of ``d^2`` by ``n (n - 1)`` numbers.
+
+    Returns
+    -------
+    weights : ndarray, shape (n, n)
+        ``weights[j, i]`` of competitor j of key i, as in `Certificate`.
+    length : float
+        Frobenius norm of the weighted sum.
+    """
+    U, V = pairs.U.numpy(), pairs.V.numpy()
+    j, i = np.nonzero(~np.eye(pairs.n, dtype=bool))
+    A = ((U[:, i] - U[:, j])[:, None] * V[None, :, i]).reshape(pairs.d**2, -1)
+    found, _ = nnls(np.vstack([A, np.ones(len(i))]), np.append(np.zeros(len(A)), 1.0))
+    weights = np.zeros((pairs.n, pairs.n))
+    weights[j, i] = found / found.sum()
+    return weights, float(np.linalg.norm(A @ (found / found.sum())))

@@ -1,0 +1,80 @@
+"""Gaussian vectors projected onto the cone of one key, simulated: what the kinematic value computes.
+
+The cone ``C = {s : s_1 >= s_j for all j}`` holds the score columns whose signal leads. A projection pools the
+signal with its best competitors; the mean number of them is the mean squared distance to the cone. In R^d a
+key's cone holds the vectors whose largest product with a target is that with its own.
+"""
+
+import numpy as np
+from scipy.optimize import nnls
+
+from assocmem.theory.kinematics import pool
+
+
+def simulated_pools(n: int, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Pool size and squared distance to the cone of independent Gaussian score columns.
+
+    Parameters
+    ----------
+    n : int
+        Length of a column, at least 2.
+    draws : int
+        Number of columns.
+    rng : Generator
+
+    Returns
+    -------
+    ndarray, shape (draws, 2)
+        Number of pooled competitors, and squared distance.
+    """
+    found = []
+    for g in rng.standard_normal((draws, n)):
+        rivals = np.sort(g[1:])[::-1]
+        level, count = pool(g[0], rivals)
+        cost = max(level - g[0], 0) ** 2 + ((rivals[:count] - level) ** 2).sum()
+        found.append((count, cost))
+    return np.array(found, dtype=float)
+
+
+def asked_of_one_vector(n: int, d: int, *, unit: bool, rng: np.random.Generator) -> int:
+    """Dimensions that one key takes from the vector it is mapped to, for random targets and a random vector.
+
+    That is the number of active constraints where a Gaussian vector of R^d is projected on
+    ``{x : u_1' x >= u_j' x for all j}``, from the dual problem, one of nonnegative least squares.
+
+    Parameters
+    ----------
+    n, d : int
+        Number of targets and dimension.
+    unit : bool
+        Whether targets have length one, or Gaussian entries (their scale does not matter).
+    rng : Generator
+
+    Returns
+    -------
+    int
+    """
+    U = rng.standard_normal((d, n))
+    U = U / np.linalg.norm(U, axis=0) if unit else U
+    active, _ = nnls(U[:, 1:] - U[:, :1], rng.standard_normal(d))
+    return int((active > 0).sum())
+
+
+def asked_dimensions(n: int, d: int, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """`asked_of_one_vector` again and again, for Gaussian targets and for those of length one in turns.
+
+    Parameters
+    ----------
+    n, d : int
+        As in `asked_of_one_vector`.
+    draws : int
+        For each kind of target.
+    rng : Generator
+
+    Returns
+    -------
+    ndarray of int, shape (draws, 2)
+        Gaussian targets first.
+    """
+    kinds = (False, True)
+    return np.array([[asked_of_one_vector(n, d, unit=unit, rng=rng) for unit in kinds] for _ in range(draws)])
