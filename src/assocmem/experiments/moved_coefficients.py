@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from assocmem.removal.hessians import Point, normalized_trace
+from assocmem.removal.hessians import Evaluation, normalized_trace
 
 
-def move_trace(point: Point, trace: float, delta: float) -> tuple[float, float]:
+def move_trace(point: Evaluation, trace: float, delta: float) -> tuple[float, float]:
     """Change of the normalised trace when every ``a_i`` grows by delta and every ``R_ji`` by ``delta / k``.
 
     All move in one direction, so that nothing averages out.
 
     Parameters
     ----------
-    point : Point
+    point : Evaluation
         A minimiser.
     trace : float
         Its normalised trace of the simplified kind.
@@ -38,7 +38,7 @@ def move_trace(point: Point, trace: float, delta: float) -> tuple[float, float]:
     return change, float(lengths[0] @ weights @ lengths[1]) / (point.problem.floor * pairs.d) ** 2
 
 
-def move_evidence(point: Point, trace: float, deltas: Sequence[float]) -> dict:
+def move_evidence(point: Evaluation, trace: float, deltas: Sequence[float]) -> dict:
     """What a check of Lemma 23 compares: changes of the trace with their bounds, and with one another.
 
     Parameters

@@ -5,7 +5,7 @@ import torch
 from assocmem.experiments.removal_rates import Estimate, Fluctuation
 from assocmem.experiments.removal_sizes import threshold_identity, threshold_path
 from assocmem.experiments.statistics import PowerLaw
-from assocmem.removal.hessians import Point
+from assocmem.removal.hessians import Evaluation
 from assocmem.removal.leave_one_out import drop
 
 
@@ -49,12 +49,12 @@ def fluctuation_evidence(fluctuation: Fluctuation, law: PowerLaw) -> dict:
     }
 
 
-def threshold_evidence(full: Point, rest: Point, h: int) -> dict:
+def threshold_evidence(full: Evaluation, rest: Evaluation, h: int) -> dict:
     """What a check of Lemma 12 compares: both sides of the identity for the motion of thresholds.
 
     Parameters
     ----------
-    full, rest : Point
+    full, rest : Evaluation
         The minimisers with and without pair h.
     h : int
 
