@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from assocmem.book.claims import check
-from assocmem.experiments.norm_peak import load_grid
+from assocmem.experiments.norm_peak import load_grid, train_cross_entropy
 from assocmem.experiments.peak_slopes import norm_sweep, slope_evidence, slopes_by_choice
 from assocmem.experiments.statistics import Line
 

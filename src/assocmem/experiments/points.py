@@ -18,8 +18,11 @@ Beta = Annotated[float, "sharpness of the tail; (0, inf)"]
 Ridge = Annotated[float, "ridge; (0, inf)"]
 Tolerance = Annotated[float, "relative duality gap; (0, 1)"]
 
+Row = dict[str, int | float | str | None]
+"""What a point function returns: its columns by name."""
 
-def top1_verdict(n: Count, d: Dimension, seed: Seed):
+
+def top1_verdict(n: Count, d: Dimension, seed: Seed) -> Row:
     """Does any memory retrieve every pair? 1, 0, or nothing where neither was proved; steps; last margin."""
     from assocmem.deciding.feasibility import decide_top1
     from assocmem.pairs.data import gaussian_pairs
@@ -29,7 +32,7 @@ def top1_verdict(n: Count, d: Dimension, seed: Seed):
     return {"feasible": feasible, "steps": found.steps, "margin": float(f"{found.margin:.4g}")}
 
 
-def tail_verdict(r: Fraction, n: Count, d: Dimension, seed: Seed):
+def tail_verdict(r: Fraction, n: Count, d: Dimension, seed: Seed) -> Row:
     """Can every signal beat the mean of its ``ceil(r (n - 1))`` best competitors? 1, 0 or nothing; steps."""
     from assocmem.deciding.feasibility import decide
     from assocmem.pairs.data import gaussian_pairs
@@ -39,7 +42,7 @@ def tail_verdict(r: Fraction, n: Count, d: Dimension, seed: Seed):
     return {"feasible": None if found.feasible is None else int(found.feasible), "steps": found.steps}
 
 
-def last_retrievable(d: Dimension, seed: Seed):
+def last_retrievable(d: Dimension, seed: Seed) -> Row:
     """Largest number of pairs, the first of one instance, that some memory retrieves: certified."""
     from assocmem.experiments.norm_peak import last_retrievable as search
 
@@ -54,7 +57,7 @@ def top1_memory(
     tol: Tolerance = 1e-6,
     *,
     device,
-):
+) -> Row:
     """Cross-entropy memory of Figure 1: norm scale, mean loss, relative gap, passes."""
     from assocmem.experiments.norm_peak import train_cross_entropy
 
@@ -70,7 +73,7 @@ def structure(
     structure: Annotated[int, "place in surrogates.STRUCTURES; [0, 100]"],
     d: Dimension,
     seed: Seed,
-):
+) -> Row:
     """Would some memory retrieve all, had its scores directions of this structure? 1, 0 or nothing."""
     from assocmem.experiments.surrogates import STRUCTURES, meets_cone, score_directions
     from assocmem.pairs.data import derived_seed
@@ -90,7 +93,7 @@ def tail_memory(
     *,
     device,
     checkpoint,
-):
+) -> Row:
     """Tail-average memory of Figure 2: norm scale, mean loss, relative gap, passes."""
     from assocmem.experiments.phase import train_tail_average
 
@@ -111,7 +114,7 @@ def tail_profile(
     *,
     device,
     checkpoint,
-):
+) -> Row:
     """Tail-average memory of Figure 3: as `tail_memory`, and quantiles of signal, margin and percentile."""
     from assocmem.experiments.phase import profile, train_tail_average
 
@@ -126,7 +129,7 @@ def tail_profile(
     return {name: float(text) for name, text in measured.items()} | {"passes": found.passes} | quantiles
 
 
-def tail_boundary(d: Dimension, r: Fraction, seed: Seed, *, device):
+def tail_boundary(d: Dimension, r: Fraction, seed: Seed, *, device) -> Row:
     """Load at which the loss passes half of log 2 (Figure 2), pairs next to it, predicted pairs, fits."""
     from assocmem.experiments.phase import boundary
 
@@ -135,7 +138,9 @@ def tail_boundary(d: Dimension, r: Fraction, seed: Seed, *, device):
     return {"load": float(f"{found.load:.6g}")} | counts
 
 
-def removal(setting: Annotated[int, "place in removal_sizes.SETTINGS; [0, 100]"], d: Dimension, seed: Seed):
+def removal(
+    setting: Annotated[int, "place in removal_sizes.SETTINGS; [0, 100]"], d: Dimension, seed: Seed
+) -> Row:
     """Sizes of everything that moves when a pair is removed."""
     from assocmem.experiments.removal_sizes import SETTINGS, measure_instance
 
@@ -144,7 +149,7 @@ def removal(setting: Annotated[int, "place in removal_sizes.SETTINGS; [0, 100]"]
 
 def dimension(
     n: Count, construction: Annotated[int, "place in constructions.CONSTRUCTIONS; [0, 100]"], seed: Seed
-):
+) -> Row:
     """Dimension from which a construction retrieves an instance, and what it spends there."""
     from assocmem.experiments.constructions import CONSTRUCTIONS, smallest_dimension
 
@@ -155,7 +160,7 @@ def dimension(
 def repair_prediction(
     digits: Annotated[int, "ten times the decimal logarithm of the number of pairs; [10, 100000]"],
     kind: Annotated[int, "0 best reserve, 1 that of the proof, 2 in place; [0, 2]"],
-):
+) -> Row:
     """Half-success ratio, share of the coordinates and margin of a repair in the Gaussian picture."""
     import math
 
@@ -168,7 +173,7 @@ def repair_prediction(
     return {"ratio": float(f"{found.ratio:.6g}"), "share": share, "gamma": float(f"{found.gamma:.5g}")}
 
 
-def pooled(n: AnyCount, k: Annotated[int, "competitors to beat on average; [1, 1000000000000]"]):
+def pooled(n: AnyCount, k: Annotated[int, "competitors to beat on average; [1, 1000000000000]"]) -> Row:
     """Mean, variance and third central moment of the number of competitors pooled with a signal."""
     from assocmem.theory.kinematics import pooled_moments
     from assocmem.theory.tail_cone import face_moments
@@ -180,7 +185,7 @@ def pooled(n: AnyCount, k: Annotated[int, "competitors to beat on average; [1, 1
     return {name: float(value) for name, value in moments.items()}
 
 
-def outer_product_failure(n: AnyCount, ratio: Annotated[float, "d^2 / (n log n); (0, 1000]"]):
+def outer_product_failure(n: AnyCount, ratio: Annotated[float, "d^2 / (n log n); (0, 1000]"]) -> Row:
     """Logarithm of the probability that the sum of outer products does not retrieve one given key."""
     import math
 
