@@ -8,13 +8,15 @@ from assocmem.experiments.construction_table import median_products, smallest_di
 from assocmem.experiments.constructions import CONSTRUCTIONS
 from assocmem.sweeps.stored_table import read_table
 
-TABLE = pd.DataFrame({
-    "n": np.array([100, 100, 100, 200, 100]),
-    "construction": np.array([7, 7, 7, 7, 0]),
-    "d": np.array([20, 30, 25, 50, 60]),
-    "products": np.array([3, 1, 2, 9, 0]),
-    "steps": np.array([10, 20, 30, 40, 0]),
-})
+TABLE = pd.DataFrame(
+    {
+        "n": np.array([100, 100, 100, 200, 100]),
+        "construction": np.array([7, 7, 7, 7, 0]),
+        "d": np.array([20, 30, 25, 50, 60]),
+        "products": np.array([3, 1, 2, 9, 0]),
+        "steps": np.array([10, 20, 30, 40, 0]),
+    }
+)
 
 
 def test_dimensions_come_in_the_order_of_the_table():

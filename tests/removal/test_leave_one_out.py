@@ -63,7 +63,7 @@ def objective(problem, mu=None):
         levels = evaluate(problem, W.detach()).mu if mu is None else mu
         tail = (torch.nn.functional.softplus(beta * (S - levels)) / beta * other).sum(dim=0) / k
         losses = torch.nn.functional.softplus(-(S.diagonal() - levels - tail))
-        return losses.sum() + problem.floor / 2 * (W * W).sum()
+        return losses.sum() + problem.effective_ridge / 2 * (W * W).sum()
 
     return psi
 
@@ -96,7 +96,7 @@ def test_simplified_hessian_is_its_sum_of_rank_one_terms(problem):
     point, U, V = evaluate(problem, matrix(7, 3)), problem.pairs.U, problem.pairs.V
     f = torch.einsum("aj,bi->jiab", U, V).flatten(2)
     weights = point.a * point.c + torch.diag(point.b)
-    sum_of_terms = torch.einsum("ji,jix,jiy->xy", weights, f, f) + problem.floor * torch.eye(
+    sum_of_terms = torch.einsum("ji,jix,jiy->xy", weights, f, f) + problem.effective_ridge * torch.eye(
         49, dtype=torch.float64
     )
     assert relative(dense_operator(point, "simplified"), sum_of_terms) < 1e-12
@@ -107,7 +107,7 @@ def test_products_matrices_solutions_and_traces_agree(problem, kind):
     point, D = evaluate(problem, matrix(7, 3)), matrix(7, 4)
     H = dense_operator(point, kind)
     assert relative(H, H.T) < 1e-14
-    assert torch.linalg.eigvalsh(H)[0] >= problem.floor * (1 - 1e-9)
+    assert torch.linalg.eigvalsh(H)[0] >= problem.effective_ridge * (1 - 1e-9)
     assert relative((H @ D.reshape(-1)).reshape(7, 7), hessian_product(point, D, kind)) < 1e-12
     assert relative(hessian_product(point, solve(point, D, kind), kind), D) < 1e-9
     exact, no_error = normalized_trace(point, kind)
@@ -125,7 +125,7 @@ def test_dense_operators_are_those_of_the_mean_loss(problem, kind, profiled):
     assert (
         relative(
             dense_operator(evaluate(problem, W), kind),
-            of_mean + problem.floor * torch.eye(49, dtype=torch.float64),
+            of_mean + problem.effective_ridge * torch.eye(49, dtype=torch.float64),
         )
         < 1e-12
     )
@@ -133,9 +133,11 @@ def test_dense_operators_are_those_of_the_mean_loss(problem, kind, profiled):
 
 def test_a_removed_pair_leaves_as_a_key_and_as_a_competitor(problem):
     rest, W = without(problem, 5), matrix(7, 2)
-    assert (rest.k, rest.floor, rest.pairs.n) == (problem.k, problem.floor, 23)
+    assert (rest.k, rest.effective_ridge, rest.pairs.n) == (problem.k, problem.effective_ridge, 23)
     direct = Problem(
-        Pairs(drop_columns(problem.pairs.U, 5), drop_columns(problem.pairs.V, 5)), rest.loss, rest.floor
+        Pairs(drop_columns(problem.pairs.U, 5), drop_columns(problem.pairs.V, 5)),
+        rest.loss,
+        rest.effective_ridge,
     )
     assert torch.equal(evaluate(rest, W).S, evaluate(direct, W).S)
     assert torch.allclose(evaluate(rest, W).S, drop(evaluate(problem, W).S, 5))

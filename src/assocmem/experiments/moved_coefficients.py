@@ -35,7 +35,7 @@ def move_trace(point: Evaluation, trace: float, delta: float) -> tuple[float, fl
     change = trace - normalized_trace(moved, "simplified")[0]
     most = float((point.a + delta).max())
     weights = (delta * point.c + most * delta / k).fill_diagonal_(0)
-    return change, float(lengths[0] @ weights @ lengths[1]) / (point.problem.floor * pairs.d) ** 2
+    return change, float(lengths[0] @ weights @ lengths[1]) / (point.problem.effective_ridge * pairs.d) ** 2
 
 
 def move_evidence(point: Evaluation, trace: float, deltas: Sequence[float]) -> dict:

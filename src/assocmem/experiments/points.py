@@ -56,7 +56,7 @@ def top1_memory(
     effective_ridge: Annotated[float, "ridge times n / d^2; (0, inf)"] = 1e-8,
     tol: Tolerance = 1e-6,
     *,
-    device,
+    device: str,
 ) -> Row:
     """Cross-entropy memory of Figure 1: norm scale, mean loss, relative gap, passes."""
     from assocmem.experiments.norm_peak import train_cross_entropy
@@ -91,8 +91,8 @@ def tail_memory(
     ridge: Ridge = 1e-6,
     tol: Tolerance = 1e-3,
     *,
-    device,
-    checkpoint,
+    device: str,
+    checkpoint: str | None,
 ) -> Row:
     """Tail-average memory of Figure 2: norm scale, mean loss, relative gap, passes."""
     from assocmem.experiments.phase import train_tail_average
@@ -112,8 +112,8 @@ def tail_profile(
     ridge: Ridge = 1e-7,
     tol: Tolerance = 1e-4,
     *,
-    device,
-    checkpoint,
+    device: str,
+    checkpoint: str | None,
 ) -> Row:
     """Tail-average memory of Figure 3: as `tail_memory`, and quantiles of signal, margin and percentile."""
     from assocmem.experiments.phase import profile, train_tail_average
@@ -129,7 +129,7 @@ def tail_profile(
     return {name: float(text) for name, text in measured.items()} | {"passes": found.passes} | quantiles
 
 
-def tail_boundary(d: Dimension, r: Fraction, seed: Seed, *, device) -> Row:
+def tail_boundary(d: Dimension, r: Fraction, seed: Seed, *, device: str) -> Row:
     """Load at which the loss passes half of log 2 (Figure 2), pairs next to it, predicted pairs, fits."""
     from assocmem.experiments.phase import boundary
 

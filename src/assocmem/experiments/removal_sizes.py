@@ -325,7 +325,7 @@ def _forms(full, fresh, own):
     other = _form(simple, pairs.U[:, next_one], pairs.V[:, next_one - 1])
     p = (pairs.U @ full.p).norm(dim=0)
     u, v = pairs.U.norm(dim=0), pairs.V.norm(dim=0)
-    bound = float((v**2 * (2 * u * p + p**2)).sum() * full.b.max()) / (full.problem.floor * d) ** 2
+    bound = float((v**2 * (2 * u * p + p**2)).sum() * full.b.max()) / (full.problem.effective_ridge * d) ** 2
     return {
         **_sizes("fresh_trace", _form(inverse, fresh.U, fresh.V) - chi),
         **_sizes("diagonal_form", diagonal - chi / (1 + full.b[signal] * chi)),

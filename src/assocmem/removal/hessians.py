@@ -1,9 +1,9 @@
 """The three Hessians of the tail-average objective, as operators on memories.
 
 All belong to the *summed* objective ``Psi`` of the paper (eq. ``loss_stam_joint``), whose ridge is
-``floor / 2 |W|_F^2`` with ``floor = ridge n / d^2``. With ``X = U' D V`` each of them is
+``effective_ridge / 2 |W|_F^2`` with ``effective_ridge = ridge n / d^2``. With ``X = U' D V`` each of them is
 
-    D -> floor D + U Y V',     Y = weights on X, column by column.
+    D -> effective_ridge D + U Y V',     Y = weights on X, column by column.
 
 ``full`` holds the thresholds still (Definition 2), ``profiled`` lets them follow W, and ``simplified`` keeps
 only the signal of each margin's gradient (eq. ``simplified_hessian_main``). An evaluation of the objective at
@@ -41,14 +41,14 @@ class Problem:
     ----------
     pairs : Pairs, float64
     loss : TailAverage
-    floor : float
+    effective_ridge : float
         ``ridge n / d^2`` with the n of the problem before any removal: the coefficient of the summed
         objective's ridge, below which no eigenvalue of a Hessian lies.
     """
 
     pairs: Pairs
     loss: TailAverage
-    floor: float
+    effective_ridge: float
 
     @property
     def k(self) -> int:
@@ -58,7 +58,7 @@ class Problem:
     @property
     def ridge(self) -> float:
         """The ridge of `assocmem.training.fit.fit` for the same minimiser."""
-        return self.floor * self.pairs.d**2 / self.pairs.n
+        return self.effective_ridge * self.pairs.d**2 / self.pairs.n
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Evaluation:
     @property
     def gradient(self) -> torch.Tensor:
         """Gradient of the objective in W (eq. ``grad_W``), shape (d, d)."""
-        return self.loss_gradient + self.problem.floor * self.W
+        return self.loss_gradient + self.problem.effective_ridge * self.W
 
 
 def evaluate(problem: Problem, W: torch.Tensor) -> Evaluation:
@@ -169,7 +169,7 @@ def hessian_product(point: Evaluation, D: torch.Tensor, kind: str = "full") -> t
     Y = X.mul_(point.c).mul_(point.a)
     if kind != "simplified":
         Y.addcmul_(point.p, point.b * change, value=-1)
-    return pull_back(pairs, Y, point.b * change).add_(D, alpha=point.problem.floor)
+    return pull_back(pairs, Y, point.b * change).add_(D, alpha=point.problem.effective_ridge)
 
 
 def dense_operator(point: Evaluation, kind: str = "full") -> torch.Tensor:
@@ -193,7 +193,7 @@ def dense_operator(point: Evaluation, kind: str = "full") -> torch.Tensor:
     U, V = point.problem.pairs.U, point.problem.pairs.V
     g = U if kind == "simplified" else U - U @ point.p
     H = assemble_hessian(U, V, g, point.c, point.a, point.b, profiled=kind == "profiled")
-    H.diagonal().add_(point.problem.floor)
+    H.diagonal().add_(point.problem.effective_ridge)
     return H
 
 

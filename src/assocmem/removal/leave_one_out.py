@@ -73,7 +73,7 @@ def without(problem: Problem, h: int) -> Problem:
     require(h < n, "h", h, f"below {n}")
     require(problem.k < n - 2, "h", h, f"no pair, as {n} pairs hold a tail of {problem.k} and no more")
     U, V = (torch.cat([X[:, :h], X[:, h + 1 :]], dim=1) for X in (problem.pairs.U, problem.pairs.V))
-    return Problem(Pairs(U, V), TailAverage(problem.k / (n - 2), problem.loss.beta), problem.floor)
+    return Problem(Pairs(U, V), TailAverage(problem.k / (n - 2), problem.loss.beta), problem.effective_ridge)
 
 
 def minimise(problem: Problem, W0: torch.Tensor | None = None) -> Evaluation:

@@ -128,7 +128,7 @@ def _described(name, call, text, signature, hints):
     for key, argument in signature.parameters.items():
         if argument.kind not in (argument.POSITIONAL_OR_KEYWORD, argument.KEYWORD_ONLY):
             raise UsageError(f"{name}: parameter {key!r} must be one that can be given by its name")
-        if key in ("device", "checkpoint") and key not in hints:
+        if key in ("device", "checkpoint") and not hasattr(hints.get(key), "__metadata__"):
             context.add(key)
             continue
         given = argument.default is not argument.empty
