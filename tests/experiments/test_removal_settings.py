@@ -1,7 +1,7 @@
 """Sizes at several settings, on a made-up table and on the stored one."""
 
 import numpy as np
-import pytest
+import pandas as pd
 
 from assocmem.experiments.removal_settings import (
     COMMON_DIMENSION,
@@ -20,7 +20,7 @@ def made_up():
     setting, d = np.array(rows, dtype=float).T
     error = np.where(setting == 0, 1 / d, 0.5)
     error = np.where(d > COMMON_DIMENSION, 7.0, error) * np.tile([0.9, 1.0, 1.1], len(d) // 3)
-    return {"setting": setting, "d": d, "newton_error": error, "moved": np.ones(len(d))}
+    return pd.DataFrame({"setting": setting, "d": d, "newton_error": error, "moved": np.ones(len(d))})
 
 
 def test_rows_of_one_setting_and_the_columns_that_are_asked_for():
@@ -28,16 +28,6 @@ def test_rows_of_one_setting_and_the_columns_that_are_asked_for():
     assert list(found) == ["d", "moved"]
     assert len(found["d"]) == 12
     assert set(found["d"]) == {16, 32, 48, 64}
-
-
-def test_a_data_frame_serves_as_well():
-    pandas = pytest.importorskip("pandas")
-    table = made_up()
-    found = rows_at_setting(pandas.DataFrame(table), 3, ("newton_error",))
-    np.testing.assert_array_equal(
-        found["newton_error"], rows_at_setting(table, 3, ("newton_error",))["newton_error"]
-    )
-    assert setting_powers(pandas.DataFrame(table), "newton_error") == setting_powers(table, "newton_error")
 
 
 def test_powers_of_all_settings_leave_large_dimensions_out():
