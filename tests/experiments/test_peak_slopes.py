@@ -60,8 +60,8 @@ def test_a_sweep_trains_every_instance_at_every_load():
 @pytest.mark.parametrize("wrong", [-2.0, -4.0])
 def test_evidence_holds_near_the_papers_slope_and_tells_its_neighbours(wrong):
     def verdict(slope):
-        return check(**slope_evidence(Line(slope, 0.0, 0.1, 0.0), wrong)).verdict
+        return check(**slope_evidence(Line(slope, 0.0, 0.1), wrong)).verdict
 
     assert verdict(-3.0) == "holds with limits"
     assert verdict(wrong) == "does not hold"
-    assert slope_evidence(Line(-3.0, 0.0, 0.1, 0.0), wrong)["falsehood"] == (f"coefficient {wrong:g}", wrong)
+    assert slope_evidence(Line(-3.0, 0.0, 0.1), wrong)["falsehood"] == (f"coefficient {wrong:g}", wrong)
