@@ -10,11 +10,11 @@ from assocmem.sweeps.stored_table import read_table
 
 TABLE = pd.DataFrame(
     {
-        "n": np.array([100, 100, 100, 200, 100]),
-        "construction": np.array([7, 7, 7, 7, 0]),
-        "d": np.array([20, 30, 25, 50, 60]),
-        "products": np.array([3, 1, 2, 9, 0]),
-        "steps": np.array([10, 20, 30, 40, 0]),
+        "n": [100, 100, 100, 200, 100],
+        "construction": [7, 7, 7, 7, 0],
+        "d": [20, 30, 25, 50, 60],
+        "products": [3, 1, 2, 9, 0],
+        "steps": [10, 20, 30, 40, 0],
     }
 )
 
@@ -29,12 +29,6 @@ def test_steps_count_by_their_size():
     # 3 + 2 * 10 * 20 / 100, 1 + 2 * 20 * 30 / 100 and 2 + 2 * 30 * 25 / 100 products
     assert median_products(TABLE, 100, 7) == pytest.approx(np.median([7, 13, 17]))
     assert median_products(TABLE, 100, 0) == 0
-
-
-def test_data_frames_do_as_well():
-    frame = pytest.importorskip("pandas").DataFrame(TABLE)
-    assert smallest_dimensions(frame, 100, 7).tolist() == [20, 30, 25]
-    assert median_products(frame, 100, 7) == median_products(TABLE, 100, 7)
 
 
 def test_stored_constructions_need_less_the_more_they_do():
