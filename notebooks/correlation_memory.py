@@ -57,7 +57,7 @@ from assocmem.book.plotting import (
     panels,
     series,
 )
-from assocmem.experiments.column_scores import (
+from assocmem.experiments.explicit.column_scores import (
     STATISTICS,
     at_quartiles,
     critical_distance,
@@ -65,7 +65,7 @@ from assocmem.experiments.column_scores import (
     picture_columns,
     simulated_columns,
 )
-from assocmem.experiments.outer_product_memories import (
+from assocmem.experiments.explicit.outer_product_memories import (
     dips_and_rises,
     failing_keys,
     percentiles,

@@ -69,9 +69,15 @@ from assocmem.deciding.correction import correction
 from assocmem.deciding.exact import holds_exactly
 from assocmem.deciding.feasibility import decide_top1, verify
 from assocmem.deciding.forgeries import largest_negated, nearest_miss
-from assocmem.experiments.comparison_planes import head_to_tail, plane_coordinates
-from assocmem.experiments.instance_counts import first_instances, share_hiding
-from assocmem.experiments.proof_arrays import (
+from assocmem.experiments.first_place.comparison_planes import (
+    head_to_tail,
+    plane_coordinates,
+)
+from assocmem.experiments.first_place.instance_counts import (
+    first_instances,
+    share_hiding,
+)
+from assocmem.experiments.first_place.proof_arrays import (
     CONDITIONS,
     array_size,
     onset,

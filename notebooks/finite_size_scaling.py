@@ -54,18 +54,21 @@ from assocmem.book.plotting import (
     panels,
     series,
 )
-from assocmem.experiments import norm_peak
-from assocmem.experiments.cone_projections import asked_dimensions, simulated_pools
-from assocmem.experiments.growth import growth, law_evidence
-from assocmem.experiments.instance_counts import count_feasible
-from assocmem.experiments.peak_slopes import (
+from assocmem.experiments.first_place import norm_peak
+from assocmem.experiments.first_place.cone_projections import (
+    asked_dimensions,
+    simulated_pools,
+)
+from assocmem.experiments.first_place.growth import growth, law_evidence
+from assocmem.experiments.first_place.instance_counts import count_feasible
+from assocmem.experiments.first_place.peak_slopes import (
     norm_sweep,
     slope_evidence,
     slopes_by_choice,
 )
+from assocmem.experiments.first_place.surrogates import STRUCTURES, pooled_with_norms
+from assocmem.experiments.first_place.trained_lengths import length_exponent
 from assocmem.experiments.statistics import line_through
-from assocmem.experiments.surrogates import STRUCTURES, pooled_with_norms
-from assocmem.experiments.trained_lengths import length_exponent
 from assocmem.experiments.transitions import tally, transition
 from assocmem.pairs.data import derived_seed
 from assocmem.progress import progress
@@ -83,7 +86,7 @@ plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
 from assocmem.deciding.feasibility import decision_bytes
-from assocmem.experiments.norm_peak import critical_pairs
+from assocmem.experiments.first_place.norm_peak import critical_pairs
 from assocmem.theory.kinematics import critical_dimension
 from assocmem.training.fit import fit_bytes
 

@@ -54,15 +54,15 @@ from assocmem.book.plotting import (
 )
 from assocmem.book.power_panel import draw_power
 from assocmem.checks import require
-from assocmem.experiments.bilinear_forms import copy_evidence
-from assocmem.experiments.moved_coefficients import move_evidence
-from assocmem.experiments.removal_evidence import (
+from assocmem.experiments.removals.bilinear_forms import copy_evidence
+from assocmem.experiments.removals.moved_coefficients import move_evidence
+from assocmem.experiments.removals.removal_evidence import (
     exponent_in_words,
     fluctuation_evidence,
     power_in_words,
     threshold_evidence,
 )
-from assocmem.experiments.removal_rates import (
+from assocmem.experiments.removals.removal_rates import (
     ESTIMATES,
     FLUCTUATIONS,
     fit_estimate,
@@ -70,13 +70,13 @@ from assocmem.experiments.removal_rates import (
     rate_evidence,
     size_groups,
 )
-from assocmem.experiments.removal_settings import (
+from assocmem.experiments.removals.removal_settings import (
     missed_share,
     rows_at_setting,
     setting_name,
     setting_powers,
 )
-from assocmem.experiments.removal_sizes import SETTINGS, measure_instance
+from assocmem.experiments.removals.removal_sizes import SETTINGS, measure_instance
 from assocmem.experiments.statistics import power_law
 from assocmem.pairs.data import derived_seed, gaussian_pairs
 from assocmem.pairs.sizes import pairs_at_load
@@ -100,7 +100,7 @@ require(
 )
 
 # %% tags=["memory", "remove-cell"]
-from assocmem.experiments.removal_sizes import instance_bytes
+from assocmem.experiments.removals.removal_sizes import instance_bytes
 
 memory = [
     ("look_d", look_d, lambda d: instance_bytes(d, load)),

@@ -65,10 +65,10 @@ from assocmem.book.plotting import (
     panels,
     series,
 )
-from assocmem.experiments import phase
 from assocmem.experiments.infinite_dimension import boundary_ratio, extrapolate_pooled
-from assocmem.experiments.loss_as_load import load_scatter, read_load
-from assocmem.experiments.percentile_laws import (
+from assocmem.experiments.tail_average import phase
+from assocmem.experiments.tail_average.loss_as_load import load_scatter, read_load
+from assocmem.experiments.tail_average.percentile_laws import (
     KINDS,
     level_places,
     numbers_of_laws,

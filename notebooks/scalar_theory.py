@@ -61,7 +61,7 @@ from assocmem.experiments.infinite_dimension import (
     extrapolate_each,
     limit_evidence,
 )
-from assocmem.experiments.scalar_instances import (
+from assocmem.experiments.tail_average.scalar_instances import (
     column_distances,
     distance_power,
     least_norm_of,

@@ -61,20 +61,20 @@ from assocmem.book.plotting import (
 )
 from assocmem.book.scale_figures import LOOKS, draw_chances
 from assocmem.checks import require
-from assocmem.experiments import scales
-from assocmem.experiments.construction_table import (
+from assocmem.experiments.explicit import scales
+from assocmem.experiments.explicit.construction_table import (
     median_products,
     smallest_dimensions,
 )
-from assocmem.experiments.constructions import (
+from assocmem.experiments.explicit.constructions import (
     CONSTRUCTIONS,
     SPLIT,
     SPLIT_GAMMA,
     median_ratio,
     smallest_dimension,
 )
-from assocmem.experiments.outer_product_memories import failing_keys
-from assocmem.experiments.repair_steps import failing_after_repair, repair_step
+from assocmem.experiments.explicit.outer_product_memories import failing_keys
+from assocmem.experiments.explicit.repair_steps import failing_after_repair, repair_step
 from assocmem.experiments.transitions import tally, transition
 from assocmem.memories.clipped import clipped_memory, equalised_memory
 from assocmem.memories.outer_products import correlation_memory
@@ -91,7 +91,7 @@ from assocmem.theory.kinematics import statistical_dimension
 plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
-from assocmem.experiments.constructions import WIDEST
+from assocmem.experiments.explicit.constructions import WIDEST
 from assocmem.pairs.sizes import dimension_at_ratio, peak_bytes
 
 memory = [

@@ -59,18 +59,21 @@ from assocmem.book.plotting import (
     Table,
     panels,
 )
-from assocmem.experiments.column_aggregates import (
+from assocmem.experiments.tail_average.column_aggregates import (
     compare_aggregates,
     measure_newcomer,
     newcomer_evidence,
 )
-from assocmem.experiments.held_hessians import column_evidence, hessian_evidence
-from assocmem.experiments.key_outcomes import (
+from assocmem.experiments.tail_average.held_hessians import (
+    column_evidence,
+    hessian_evidence,
+)
+from assocmem.experiments.tail_average.key_outcomes import (
     count_successes,
     judge_keys,
     pool_keys,
 )
-from assocmem.experiments.memories_at_load import train_at_load
+from assocmem.experiments.tail_average.memories_at_load import train_at_load
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.pairs.data import derived_seed, gaussian_pairs
 from assocmem.pairs.scores import scores

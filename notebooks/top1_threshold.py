@@ -52,8 +52,8 @@ from assocmem.book.plotting import (
 )
 from assocmem.deciding.feasibility import decide_top1, verify
 from assocmem.deciding.forgeries import forged
-from assocmem.experiments.growth import constant_evidence, growth
-from assocmem.experiments.instance_counts import (
+from assocmem.experiments.first_place.growth import constant_evidence, growth
+from assocmem.experiments.first_place.instance_counts import (
     count_feasible,
     possible_and_trained,
 )

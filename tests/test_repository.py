@@ -58,6 +58,12 @@ def test_the_readme_has_the_way_from_the_paper_to_each_section():
     assert found == wanted, f"the table in README.md must read:\n{text}"
 
 
+def test_the_table_of_rooms_names_every_module():
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Add a section")[0]
+    modules = {path.stem for path in (ROOT / "src" / "assocmem").rglob("[a-z]*.py")} - {"command"}
+    assert {name for name in modules if f"`{name}`" not in table} == set()
+
+
 def test_no_build_products_and_no_large_files_are_kept():
     for path in tracked():
         assert path.suffix != ".ipynb", path
@@ -77,7 +83,7 @@ def test_the_readme_shows_the_commands_and_the_map():
         ("theory/laws.py", "import assocmem.training.precision", "The rooms stand one above the other"),
         ("theory/laws.py", "from assocmem.pairs import data", "Theory knows nothing of torch"),
         ("deciding/certificates.py", "import scipy", "The verifier of certificates is one file"),
-        ("experiments/phase.py", "import pandas", "Science needs nothing of the sweep engine"),
+        ("experiments/tail_average/phase.py", "import pandas", "Science needs nothing of the sweep engine"),
     ],
 )
 def test_an_import_that_breaks_the_rules_of_the_rooms_is_found(tmp_path, module, line, contract):

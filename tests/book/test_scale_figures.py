@@ -3,7 +3,7 @@
 import numpy as np
 
 from assocmem.book.scale_figures import LOOKS, draw_chances
-from assocmem.experiments import scales
+from assocmem.experiments.explicit import scales
 from assocmem.sweeps.stored_table import read_table
 
 

@@ -12,7 +12,7 @@ from assocmem.experiments.infinite_dimension import (
     extrapolate_pooled,
     limit_evidence,
 )
-from assocmem.experiments.phase import ByDimension
+from assocmem.experiments.tail_average.phase import ByDimension
 
 D = np.array([10, 16, 24, 40])
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assocmem.experiments.phase import train_tail_average
+from assocmem.experiments.tail_average.phase import train_tail_average
 from assocmem.pairs.scores import scores
 from assocmem.theory.finite_dimension import effective_load, laws_at_size
 from assocmem.theory.ridgeless import sat_edge, sat_laws, tail_mean

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assocmem.book.plotting import proportion_interval
 from assocmem.book.tables_read import folders_read
-from assocmem.experiments.scales import CLIPPED, SPLIT, half_ratio, stored_digits
+from assocmem.experiments.explicit.scales import CLIPPED, SPLIT, half_ratio, stored_digits
 from assocmem.experiments.transitions import tally, transition
 from assocmem.machine import write_whole
 from assocmem.pairs.sizes import tail_count

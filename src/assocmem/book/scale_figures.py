@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from assocmem.book.plotting import ANY_MEMORY, CLIPPED, OUTER_PRODUCTS, REPAIR, panels
-from assocmem.experiments import scales
+from assocmem.experiments.explicit import scales
 
 LOOKS = {
     scales.PROOF: {"color": REPAIR, "ls": "--"},

@@ -1,1 +1,4 @@
-"""Theory, memories and verdicts side by side: the measurements of the book."""
+"""Theory, memories and verdicts side by side: the measurements of the book, a room for each of its matters.
+
+`explicit` memories, `first_place`, the `tail_average`, `removals`; beside them what all of these use.
+"""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from assocmem.experiments.phase import ByDimension
 from assocmem.experiments.statistics import pooled_errors, through_inverse
+from assocmem.experiments.tail_average.phase import ByDimension
 
 ERRORS = 4
 """Standard errors that a limit may be off in a check: one in some ten thousand is, by chance."""

@@ -44,7 +44,7 @@ def tail_verdict(r: Fraction, n: Count, d: Dimension, seed: Seed) -> Row:
 
 def last_retrievable(d: Dimension, seed: Seed) -> Row:
     """Largest number of pairs, the first of one instance, that some memory retrieves: certified."""
-    from assocmem.experiments.norm_peak import last_retrievable as search
+    from assocmem.experiments.first_place.norm_peak import last_retrievable as search
 
     return {"n": search(d, seed=seed)}
 
@@ -59,7 +59,7 @@ def top1_memory(
     device: str,
 ) -> Row:
     """Cross-entropy memory of Figure 1: norm scale, mean loss, relative gap, passes."""
-    from assocmem.experiments.norm_peak import train_cross_entropy
+    from assocmem.experiments.first_place.norm_peak import train_cross_entropy
 
     found = train_cross_entropy(n, d, seed=seed, effective_ridge=effective_ridge, tol=tol, device=device)
     if not found.converged:
@@ -75,7 +75,7 @@ def structure(
     seed: Seed,
 ) -> Row:
     """Would some memory retrieve all, had its scores directions of this structure? 1, 0 or nothing."""
-    from assocmem.experiments.surrogates import STRUCTURES, meets_cone, score_directions
+    from assocmem.experiments.first_place.surrogates import STRUCTURES, meets_cone, score_directions
     from assocmem.pairs.data import derived_seed
 
     found = meets_cone(score_directions(STRUCTURES[structure], n, d, derived_seed(seed, n, d, structure)))
@@ -95,7 +95,7 @@ def tail_memory(
     checkpoint: str | None,
 ) -> Row:
     """Tail-average memory of Figure 2: norm scale, mean loss, relative gap, passes."""
-    from assocmem.experiments.phase import train_tail_average
+    from assocmem.experiments.tail_average.phase import train_tail_average
 
     at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": tol}
     _, found = train_tail_average(load, r, d, **at, device=device, checkpoint=checkpoint)
@@ -116,7 +116,7 @@ def tail_profile(
     checkpoint: str | None,
 ) -> Row:
     """Tail-average memory of Figure 3: as `tail_memory`, and quantiles of signal, margin and percentile."""
-    from assocmem.experiments.phase import profile, train_tail_average
+    from assocmem.experiments.tail_average.phase import profile, train_tail_average
 
     at = {"seed": seed, "beta": beta, "ridge": ridge, "tol": tol}
     pairs, found = train_tail_average(load, r, d, **at, device=device, checkpoint=checkpoint)
@@ -131,7 +131,7 @@ def tail_profile(
 
 def tail_boundary(d: Dimension, r: Fraction, seed: Seed, *, device: str) -> Row:
     """Load at which the loss passes half of log 2 (Figure 2), pairs next to it, predicted pairs, fits."""
-    from assocmem.experiments.phase import boundary
+    from assocmem.experiments.tail_average.phase import boundary
 
     found = boundary(r, d, seed=seed, device=device)
     counts = {name: int(getattr(found, name)) for name in ("low", "high", "predicted", "fits")}
@@ -142,7 +142,7 @@ def removal(
     setting: Annotated[int, "place in removal_sizes.SETTINGS; [0, 100]"], d: Dimension, seed: Seed
 ) -> Row:
     """Sizes of everything that moves when a pair is removed."""
-    from assocmem.experiments.removal_sizes import SETTINGS, measure_instance
+    from assocmem.experiments.removals.removal_sizes import SETTINGS, measure_instance
 
     return {name: float(f"{x:.5g}") for name, x in measure_instance(d, seed, **SETTINGS[setting]).items()}
 
@@ -151,7 +151,7 @@ def dimension(
     n: Count, construction: Annotated[int, "place in constructions.CONSTRUCTIONS; [0, 100]"], seed: Seed
 ) -> Row:
     """Dimension from which a construction retrieves an instance, and what it spends there."""
-    from assocmem.experiments.constructions import CONSTRUCTIONS, smallest_dimension
+    from assocmem.experiments.explicit.constructions import CONSTRUCTIONS, smallest_dimension
 
     d, built = smallest_dimension(CONSTRUCTIONS[construction], n, seed=seed)
     return {"d": d, "products": built.products, "steps": built.steps}

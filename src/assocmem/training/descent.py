@@ -18,8 +18,8 @@ Two other loops of Newton's method stay beside this one, since they share neithe
 search, nor the end. Here a trial costs a pass, whose gradient serves the second Wolfe condition and the
 duality gap. `assocmem.deciding.search` minimises without a ridge, where a minimum need not exist: it
 searches the span of a few directions on stored scores, and ends with a certificate. The surrogates of
-`assocmem.experiments.surrogates` have no targets and keys, so no passes, but a stored direction for each
-score.
+`assocmem.experiments.first_place.surrogates` have no targets and keys, so no passes, but a stored direction
+for each score.
 """
 
 import math

@@ -1,0 +1,1 @@
+"""The leave-one-out method, measured: sizes of all that moves, and their powers of d."""

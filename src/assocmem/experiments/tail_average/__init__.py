@@ -1,0 +1,1 @@
+"""Tail-average learning, measured: keys, columns, scalar limits, and the transition in the load."""
