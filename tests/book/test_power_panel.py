@@ -1,8 +1,8 @@
 """What a panel of a power law shows."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from assocmem.book.power_panel import MARKED_DIMENSIONS, draw_power
 from assocmem.experiments.statistics import power_law
@@ -10,9 +10,7 @@ from assocmem.experiments.statistics import power_law
 
 @pytest.fixture
 def ax():
-    figure, axes = plt.subplots()
-    yield axes
-    plt.close(figure)
+    return Figure().subplots()
 
 
 def groups(power, dimensions=(16, 24, 32, 48, 64, 96)):
@@ -28,7 +26,7 @@ def test_the_stated_power_starts_at_the_first_point(ax):
     x, y = dashed.get_data()
     assert y[0] == law.size[0]
     np.testing.assert_allclose(np.polyfit(np.log(x), np.log(y), 1)[0], -0.5)
-    assert ax.get_title() == "a size"
+    assert "a size" in (ax.get_title("left"), ax.get_title())  # where the style puts it, if it is in use
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     assert [text.get_text() for text in ax.texts] == [f"{law.exponent:.2f} ± {law.deviation:.2f}"]
 
