@@ -477,7 +477,7 @@ def code_elsewhere(file):
 def test_several_tables_are_confirmed_by_several_processes(own):
     """The rows of both sweeps are computed side by side; each point once, though both ask for one of them."""
     first, write = own
-    second = sweep_file(Path(first).parent, "point: own:thrice\npoints: {a: {from: 4, to: 9}}", "other.yml")
+    second = sweep_file(Path(first).parent, "point: own:thrice\npoints: {a: {from: 4, to: 8}}", "other.yml")
     cli("run", first, second)
     write("3.0 * a", "a * 3.0001")
     code, output, errors = cli("confirm", first, second, "--workers", "2")
@@ -485,7 +485,7 @@ def test_several_tables_are_confirmed_by_several_processes(own):
     assert "my sweeps/own, code " in output
     assert "4 of 4 rows compared" in output
     assert "my sweeps/other, code " in output
-    assert "5 of 6 rows compared" in output
+    assert "5 of 5 rows compared" in output
     assert output.startswith("8 rows to compute again")
     assert "0 points" in cli("run", first, second)[1]
 
