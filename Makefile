@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: book pdf test check confirm publish links newest bench overview lock clean
+.PHONY: book pdf test check faults confirm publish links newest bench overview lock clean
 
 book: $(READY)            ## execute the sections, build the HTML, say where it is
 	@$(BIN)/python -m assocmem build
@@ -15,7 +15,10 @@ test: $(READY)            ## ruff and pytest
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/lint-imports --no-logo --no-cache
-	@$(BIN)/python -m pytest -m "not site and not cuda"
+	@$(BIN)/python -m pytest -m "not site and not cuda and not faults"
+
+faults: $(READY)          ## bad input and interruptions by the hundred (an hour); rewrite their table
+	@ASSOCMEM_FAULT_REPORT=1 $(BIN)/python -m pytest -m faults tests/hostile
 
 check: $(READY)           ## look at the built book with a browser
 	@$(BIN)/python -m pytest -m site tests/site
@@ -41,7 +44,7 @@ newest:                   ## pytest with the newest packages, in an environment 
 	@$(VENV)-newest/bin/python -m pip install --quiet --upgrade -r $(VENV)-newest/requirements.txt
 	@$(VENV)-newest/bin/python -m pip install --quiet --no-deps --editable .
 	@$(VENV)-newest/bin/python -m pip list
-	@$(VENV)-newest/bin/python -m pytest -m "not site and not cuda"
+	@$(VENV)-newest/bin/python -m pytest -m "not site and not cuda and not faults"
 
 bench: export OMP_WAIT_POLICY := passive
 bench: $(READY)           ## measure fits and verdicts against their peers (an hour) and rewrite the page
