@@ -129,14 +129,17 @@ def test_squares_that_underflow_do_not_make_a_sum_small():
 
 def test_a_tiny_key_needs_a_margin_above_its_own_rounding():
     """Products of the key with the gap cancel to their last digits, far below the sizes of other keys."""
-    rng = np.random.default_rng(0)
+    rng, answers = np.random.default_rng(0), set()
     for _ in range(300):
         U, V = rng.standard_normal((3, 2)), rng.standard_normal((3, 2))
         gap = U[:, 0] - U[:, 1]
         V[:, 0] -= gap * (gap @ V[:, 0]) / (gap @ gap)
         V[:, 0] *= 2.0**-560
         V[:, 1] -= gap * (gap @ V[:, 1] + 1) / (gap @ gap)
-        assert not claims(U, V, W=np.eye(3))
+        exact = holds_exactly(Certificate(1, W=np.eye(3)), Pairs(torch.from_numpy(U), torch.from_numpy(V)))
+        answers.add((claims(U, V, W=np.eye(3)), exact))
+    assert answers >= {(False, False), (False, True)}  # most are too close
+    assert (True, False) not in answers
 
 
 def test_a_factor_of_zeros_is_no_proof_for_tiny_numbers(monkeypatch):

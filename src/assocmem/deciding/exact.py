@@ -1,7 +1,8 @@
 """Certificates checked in exact rational arithmetic, for dimensions up to about 20.
 
 Nothing is bounded here because nothing is rounded: the data are integers over a power of two. Weights that
-nearly cancel are made to cancel by solving for d^2 of them over the rationals, and looked at again.
+nearly cancel are made to cancel by solving for some of them over the rationals, as many as there are
+independent comparisons, and looked at again.
 """
 
 import flint
@@ -18,8 +19,8 @@ WEIGHT_BITS = 60
 """Binary digits after the point to which weights, the largest of size one, are rounded before they are made
 to cancel. Short numbers make exact arithmetic fast, and what rounding spoils is corrected with the rest."""
 SINGULAR = 1e-13
-"""Last pivot over the first up to which comparisons do not count as a basis of all matrices: several hundred
-roundings of double precision. Chosen by trial."""
+"""Pivot over the first up to which a comparison counts as a combination of others: several hundred roundings of
+double precision. Chosen by trial."""
 
 
 def holds_exactly(certificate: Certificate, pairs: Pairs) -> bool:
@@ -45,8 +46,12 @@ def holds_exactly(certificate: Certificate, pairs: Pairs) -> bool:
     if parts is None:
         return False
     k, W, weights, U, V = parts
-    U, V = _integers(U), _integers(V)
-    return _cancels(weights, U, V, k) if W is None else _retrieves(_integers(W), U, V, k)
+    if W is not None:
+        return _retrieves(_integers(W), _integers(U), _integers(V), k)
+    powers = np.frexp(np.abs(V).max(axis=0))[1]  # lengths of keys play no part: they go to the weights
+    with np.errstate(over="ignore"):
+        weights = np.ldexp(weights, powers)
+    return bool(np.isfinite(weights).all()) and _cancels(weights, _integers(U), _key_integers(V, powers), k)
 
 
 def _retrieves(W, U, V, k):
@@ -77,10 +82,15 @@ def _cancels(weights, U, V, k):
         j, keys = np.nonzero(exact)
         targets, sizes = U[:, keys] - U[:, j], exact[j, keys].astype(float)
     columns = _independent(targets, V[:, keys], sizes)
-    if columns is None:
+    if not len(columns):
         return not rest.any() and _capped(exact, k)
     A = (targets[:, None, columns] * V[None][:, :, keys[columns]]).reshape(len(rest), -1)
-    change = flint.fmpz_mat(A.tolist()).solve(flint.fmpz_mat([[x] for x in rest]))
+    rows = _largest_independent(A / np.abs(A).max(axis=0))
+    if len(rows) < len(columns):
+        return False
+    change = flint.fmpz_mat(A[rows].tolist()).solve(flint.fmpz_mat([[x] for x in rest[rows]]))
+    if flint.fmpz_mat(A.tolist()) * change != flint.fmpq_mat(flint.fmpz_mat([[x] for x in rest])):
+        return False
     corrected = exact * flint.fmpq(1)
     for place, column in enumerate(columns):
         where = (slice(None), keys[column]) if k == n - 1 else (j[column], keys[column])
@@ -97,15 +107,16 @@ def _capped(weights, k):
 
 
 def _independent(targets, V, sizes):
-    """Indices of comparisons that are a basis of all matrices, of large weight first; None if none are."""
-    size = len(targets) * len(V)
-    if len(sizes) < size:
-        return None
-    A = (_unit(targets)[:, None] * _unit(V)[None]).reshape(size, -1) * (sizes / sizes.max())
-    R, order = qr(A, mode="r", pivoting=True)
-    if not abs(R[size - 1, size - 1]) > SINGULAR * abs(R[0, 0]):
-        return None
-    return order[:size]
+    """Indices of comparisons of which all others are combinations, of large weight first."""
+    A = (_unit(targets)[:, None] * _unit(V)[None]).reshape(len(targets) * len(V), -1)
+    return _largest_independent((A * (sizes / sizes.max())).T)
+
+
+def _largest_independent(rows):
+    """Indices of rows of which all others are combinations, up to rounding, the largest first."""
+    R, order = qr(np.asarray(rows, dtype=np.float64).T, mode="r", pivoting=True)
+    pivots = np.abs(R.diagonal())
+    return order[: np.count_nonzero(pivots > SINGULAR * pivots[0])]
 
 
 def _unit(X):
@@ -116,9 +127,21 @@ def _unit(X):
 
 def _integers(X):
     """Floating-point numbers times a common power of two, as Python integers."""
+    return _with_power(X)[0]
+
+
+def _key_integers(V, powers):
+    """Keys without their lengths: the column ``v_i 2^-powers_i``, times a common power of two."""
+    columns = [_with_power(v) for v in V.T]
+    shift = max(int(p) - q for (_, q), p in zip(columns, powers, strict=True))
+    return np.column_stack([z * 2 ** (q + shift - int(p)) for (z, q), p in zip(columns, powers, strict=True)])
+
+
+def _with_power(X):
+    """Python integers, and the power of two that they have to be multiplied by to be these numbers."""
     mantissa, exponent = np.frexp(np.asarray(X, dtype=np.float64))
     mantissa = np.ldexp(mantissa, 53).astype(np.int64)
     least = int(exponent[mantissa != 0].min(initial=0))
     shifts = np.where(mantissa != 0, exponent - least, 0)
     values = [int(m) << int(s) for m, s in zip(mantissa.reshape(-1), shifts.reshape(-1), strict=True)]
-    return np.array(values, dtype=object).reshape(mantissa.shape)
+    return np.array(values, dtype=object).reshape(mantissa.shape), least - 53

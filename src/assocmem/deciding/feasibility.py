@@ -17,16 +17,18 @@ from scipy.special import lambertw
 
 from assocmem.checks import require, require_integer
 from assocmem.deciding import certificates
-from assocmem.deciding.certificates import Certificate
+from assocmem.deciding.certificates import FEW, Certificate
 from assocmem.deciding.comparisons import as_arrays, cancellation, tail_margins
+from assocmem.deciding.contradiction import contradiction
 from assocmem.deciding.hopeless import hidden_target, vanishing_comparison
+from assocmem.deciding.preparation import ROUNDED, as_given, has_usual_lengths, prepare
 from assocmem.deciding.search import (
     LossOfScores,
     all_scores,
     descend,
     loss_for,
     newton_solver,
-    predicted_certificate,
+    predicted_weights,
 )
 from assocmem.machine import largest_that_fits, memory_shortage
 from assocmem.pairs.data import Pairs
@@ -95,8 +97,8 @@ def decide(pairs: Pairs, k: int = 1, *, max_steps: int = 200) -> Verdict:
     Parameters
     ----------
     pairs : Pairs
-        In general position, as random vectors are: where all targets, or all keys, lie in a subspace, the
-        answer may be None.
+        Any vectors: lengths, units, correlations and subspaces do not matter, but for what rounding makes of
+        them. Their numbers are taken as exact.
     k : int
         Between 1, the top-1 criterion, and ``n - 1``, where the signal has to beat the mean.
     max_steps : int
@@ -122,11 +124,37 @@ def decide(pairs: Pairs, k: int = 1, *, max_steps: int = 200) -> Verdict:
     if certificate is not None and verify(certificate, pairs):
         return Verdict(False, certificate, -math.inf, 0)
     with status_line() as show:
-        return _newton(pairs, k, max_steps, show)
+        return _search(pairs, k, max_steps, show)
 
 
-def _newton(pairs, k, max_steps, show):
-    """The verdict of Newton's method: at each memory first the margins and then the weights may prove one."""
+def _search(pairs, k, max_steps, show):
+    """The verdict of a search in the coordinates that are given, then in better ones, then to the last digit."""
+    if has_usual_lengths(pairs):
+        verdict, _ = _newton(pairs, as_given(pairs), k, max_steps, show)
+        if verdict.feasible is not None or verdict.steps == max_steps:
+            return verdict
+    undecided = None
+    for floor in (ROUNDED, 0.0):
+        prepared = prepare(pairs, floor)
+        verdict, W = _newton(pairs, prepared, k, max_steps, show)
+        if verdict.feasible is None and k == 1:
+            certificate = _proof(pairs, prepared, contradiction(prepared.pairs, W), k)
+            verdict = Verdict(False, certificate, verdict.margin, verdict.steps) if certificate else verdict
+        if verdict.feasible is not None:
+            return verdict
+        undecided = undecided or replace(verdict, reason=verdict.reason + prepared.left_out)
+        if not prepared.left_out:
+            break
+    return undecided
+
+
+def _newton(given, prepared, k, max_steps, show):
+    """The verdict of Newton's method, and the last memory.
+
+    At each memory first the margins and then the weights may prove one. Weights on few comparisons are proved
+    in integers, which takes a while: only the last of them.
+    """
+    pairs, few = prepared.pairs, None
     started, loss = time.monotonic(), loss_for(pairs.n, k)
     W, last, margin = pairs.U.new_zeros(pairs.d, pairs.d), None, -math.inf
     reason = f"undecided after {max_steps} Newton steps"
@@ -136,9 +164,9 @@ def _newton(pairs, k, max_steps, show):
         margin = worst / (float(W.norm()) / pairs.d) if step else margin
         show(f"decide: step {step}, worst margin {margin:.1e}, {time.monotonic() - started:.0f} s")
         if worst > 0:
-            certificate = Certificate(k, W=W.cpu().numpy())
-            if verify(certificate, pairs):
-                return Verdict(True, certificate, margin, step)
+            certificate = Certificate(k, W=prepared.memory(W).cpu().numpy())
+            if verify(certificate, given):
+                return Verdict(True, certificate, margin, step), W
         if step == max_steps:
             break
         state = LossOfScores(loss, S)
@@ -146,25 +174,38 @@ def _newton(pairs, k, max_steps, show):
         if solve is None:
             reason = "the Hessian is singular: targets or keys lie in a subspace, or scores are too far apart"
             break
-        certificate = predicted_certificate(pairs, state, solve, k)
-        if certificate is not None and verify(certificate, pairs):
-            return Verdict(False, certificate, margin, step)
+        weights = predicted_weights(pairs, state, solve, k)
+        if weights is not None and int(weights.count_nonzero()) <= min(FEW, pairs.d**2):
+            few = weights
+        elif certificate := _proof(given, prepared, weights, k):
+            return Verdict(False, certificate, margin, step), W
         moved, last = descend(pairs, loss, k, W, solve, last)
         if moved is None:
             reason = "no decrease left that double precision resolves, and neither certificate holds"
             break
         W = moved
-    return Verdict(None, None, margin, step, reason)
+    if certificate := _proof(given, prepared, few, k):
+        return Verdict(False, certificate, margin, step), W
+    return Verdict(None, None, margin, step, reason), W
 
 
-def verify(certificate: Certificate, pairs: Pairs) -> bool:
+def _proof(given, prepared, weights, k):
+    """The certificate of weights that a search found, or None if it proves nothing."""
+    if weights is None:
+        return None
+    certificate = Certificate(k, weights=prepared.weights(weights).cpu().numpy())
+    return certificate if verify(certificate, given) else None
+
+
+def verify(certificate: Certificate | None, pairs: Pairs) -> bool:
     """Whether a certificate proves its claim about these pairs; rounding cannot make it say yes wrongly.
 
     Independent of how the certificate was found; see `assocmem.deciding.certificates`.
 
     Parameters
     ----------
-    certificate : Certificate
+    certificate : Certificate or None
+        None, as an undecided verdict has it, proves nothing.
     pairs : Pairs
 
     Returns

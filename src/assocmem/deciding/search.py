@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import torch
 
-from assocmem.deciding.certificates import Certificate
 from assocmem.deciding.comparisons import cancellation, tail_margins
 from assocmem.deciding.hopeless import WIDER
 from assocmem.pairs.data import Pairs
@@ -200,7 +199,7 @@ def _solve_with_factor(L, b):
     return torch.linalg.solve_triangular(L.mT, torch.linalg.solve_triangular(L, b, upper=False), upper=True)
 
 
-def predicted_certificate(pairs: Pairs, state: LossOfScores, solve: Solver, k: int) -> Certificate | None:
+def predicted_weights(pairs: Pairs, state: LossOfScores, solve: Solver, k: int) -> torch.Tensor | None:
     """Weights that cancel up to rounding, if those the Newton step predicts are positive.
 
     Negative ones are set to zero, which does no harm where they are tiny, and what that leaves is solved for
@@ -217,7 +216,7 @@ def predicted_certificate(pairs: Pairs, state: LossOfScores, solve: Solver, k: i
 
     Returns
     -------
-    Certificate or None
+    Tensor, shape (n, n), or None
         Not verified yet.
     """
     Y, lengths = torch.zeros_like(pairs.U @ pairs.V.T), pairs.U.norm(dim=0).max() * pairs.V.norm(dim=0).max()
@@ -232,7 +231,7 @@ def predicted_certificate(pairs: Pairs, state: LossOfScores, solve: Solver, k: i
         return None
     if k == len(weights) - 1:
         weights = (weights.sum(dim=0) / k).expand_as(weights).clone().fill_diagonal_(0)
-    return Certificate(k, weights=weights.cpu().numpy())
+    return weights
 
 
 def descend(

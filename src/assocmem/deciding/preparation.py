@@ -1,0 +1,135 @@
+"""An instance in other coordinates, which a search finds easier, and the way back.
+
+Whether a memory retrieves all pairs does not change when all targets are shifted, when targets or keys are
+mapped by matrices that lose nothing, or when a key gets another length. So vectors can be made to look alike
+in all directions, whatever they were before. Only the search uses this: what it finds is brought back, and
+proved for the pairs as they were given.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from assocmem.deciding.certificates import evening_map, mapped
+from assocmem.deciding.comparisons import as_arrays
+from assocmem.pairs.data import Pairs
+
+USUAL_LENGTHS = (1e-2, 1e2)
+"""Lengths between which vectors need no preparation; those of the paper are near one. Chosen by trial."""
+ROUNDED = 1e-13
+"""Extent of vectors in a direction, over the largest, below which it may be rounding. Chosen by trial."""
+HALF_AN_EXTENT = 0.5
+"""Extent over the largest, after all have been made equal, below which a direction was taken for rounding; it
+is left out."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An instance in other coordinates.
+
+    Attributes
+    ----------
+    pairs : Pairs
+        The instance to search. Where vectors lie in a subspace, its last coordinates are zero.
+    left, right : Tensor, shape (d, d)
+        The maps of targets and keys.
+    lengths : Tensor, shape (n,)
+        What the keys were multiplied by.
+    """
+
+    pairs: Pairs
+    left: torch.Tensor
+    right: torch.Tensor
+    lengths: torch.Tensor
+
+    @property
+    def left_out(self) -> str:
+        """What was taken for rounding and left out, as the end of a sentence; empty if nothing was."""
+        d, kept = len(self.left), {"targets": self.left, "keys": self.right}
+        ranks = {name: int(A.any(dim=1).sum()) for name, A in kept.items()}
+        flat = [f"{name} lie in {rank} dimensions up to rounding" for name, rank in ranks.items() if rank < d]
+        return "; " + " and ".join(flat) if flat else ""
+
+    def memory(self, W: torch.Tensor) -> torch.Tensor:
+        """The memory that gives the instance as it was the scores of W in this one, shape (d, d)."""
+        return self.left.T @ W @ self.right
+
+    def weights(self, weights: torch.Tensor) -> torch.Tensor:
+        """Weights for the instance as it was that cancel where these do in this one, shape (n, n)."""
+        return weights * self.lengths
+
+
+def as_given(pairs: Pairs) -> Prepared:
+    """An instance without any preparation.
+
+    Parameters
+    ----------
+    pairs : Pairs
+
+    Returns
+    -------
+    Prepared
+    """
+    same = torch.eye(pairs.d, dtype=pairs.U.dtype, device=pairs.U.device)
+    return Prepared(pairs, same, same, pairs.V.new_ones(pairs.n))
+
+
+def prepare(pairs: Pairs, floor: float) -> Prepared:
+    """An instance in coordinates in which neither targets nor keys prefer a direction.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        In double precision.
+    floor : float
+        Extent of targets or keys in a direction, over the largest, below which it is left out. `ROUNDED` leaves
+        out what may be rounding; zero takes all digits at their word.
+
+    Returns
+    -------
+    Prepared
+    """
+    U, V = as_arrays(pairs)
+    powers = -np.frexp(np.abs(V).max(axis=0))[1]
+    keys = np.ldexp(V, powers)
+    right, V = _rounded(keys, 0 * keys[:, :1], floor)
+    sizes = np.linalg.norm(V, axis=0)
+    lengths = np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    middle = np.abs(U - np.median(U, axis=1, keepdims=True)).max(axis=0).argmin()
+    left, U = _rounded(U, U[:, middle, None], floor)
+    U = U - U.mean(axis=1, keepdims=True)
+    scale = math.sqrt(pairs.n / (U * U).sum()) if U.any() else 1.0
+    back = {"dtype": pairs.U.dtype, "device": pairs.U.device}
+    U, V, left, right, lengths = (
+        torch.from_numpy(X).to(**back)
+        for X in (U * scale, V * lengths, left * scale, right, np.ldexp(lengths, powers))
+    )
+    return Prepared(Pairs(U, V), left, right, lengths)
+
+
+def _rounded(X, centre, floor):
+    """A map after which the vectors look alike in all directions that they have, and what it makes of them."""
+    A = evening_map(X - centre, floor)
+    extents = np.linalg.norm(A @ (X - centre), axis=1)
+    A[extents < HALF_AN_EXTENT * extents.max()] = 0
+    A = np.ldexp(A, -np.frexp(np.abs(A @ (X - centre)).max())[1])
+    return A, mapped(A, X, centre)[0]
+
+
+def has_usual_lengths(pairs: Pairs) -> bool:
+    """Whether a search may begin with the pairs as they are given.
+
+    Parameters
+    ----------
+    pairs : Pairs
+
+    Returns
+    -------
+    bool
+    """
+    low, high = USUAL_LENGTHS
+    return all(bool((low <= x.norm(dim=0)).all() and (x.norm(dim=0) <= high).all()) for x in (pairs.U, pairs.V))
+
+
