@@ -52,7 +52,9 @@ ROUND = 1e4
 """Product of the condition numbers of targets and keys up to which they are taken as they are. The smallest
 eigenvalue of H is at worst smaller by its square, which double precision affords. Chosen by trial."""
 FEW = 100
-"""Comparisons up to which weights may be made to cancel in integers: a few seconds of work at most."""
+"""Comparisons up to which weights may be made to cancel in integers."""
+LONGEST_WORK = 2**19
+"""Binary digits of the longest integers, times comparisons, up to which it is done: a few seconds of work."""
 DEPENDENT = 1e-10
 """Share of a row that other rows leave unexplained at which it is worth asking integers whether they explain
 all of it. Chosen by trial, well above rounding."""
@@ -510,6 +512,8 @@ def _cancels_in_integers(weights, U, V):
     j, i = np.nonzero(weights)
     Z, keys = _integers(U)[0], np.column_stack([_integers(x)[0] for x in V.T])  # keys of any lengths
     A = ((Z[:, i] - Z[:, j])[:, None] * keys[None][:, :, i]).reshape(-1, len(i))
+    if max(abs(a) for a in A.reshape(-1)).bit_length() * len(i) ** 2 > LONGEST_WORK:
+        return False
     if _eliminated(A.T, len(i), PRIME).any(axis=1).all():
         return False  # the comparisons are independent
     lengths = np.abs(V).max(axis=0)[i]

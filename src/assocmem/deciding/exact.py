@@ -22,6 +22,9 @@ SINGULAR = 1e-13
 """Pivot over the first up to which a comparison counts as a combination of others: several hundred roundings of
 double precision. Chosen by trial."""
 
+PRIME = 2**61 - 1
+"""Rows that are independent modulo this prime are independent."""
+
 
 def holds_exactly(certificate: Certificate, pairs: Pairs) -> bool:
     """Whether a certificate proves its claim about these pairs, in exact arithmetic.
@@ -85,7 +88,7 @@ def _cancels(weights, U, V, k):
     if not len(columns):
         return not rest.any() and _capped(exact, k)
     A = (targets[:, None, columns] * V[None][:, :, keys[columns]]).reshape(len(rest), -1)
-    rows = _largest_independent(A / np.abs(A).max(axis=0))
+    rows = _independent_rows(A)
     if len(rows) < len(columns):
         return False
     change = flint.fmpz_mat(A[rows].tolist()).solve(flint.fmpz_mat([[x] for x in rest[rows]]))
@@ -107,22 +110,28 @@ def _capped(weights, k):
 
 
 def _independent(targets, V, sizes):
-    """Indices of comparisons of which all others are combinations, of large weight first."""
-    A = (_unit(targets)[:, None] * _unit(V)[None]).reshape(len(targets) * len(V), -1)
-    return _largest_independent((A * (sizes / sizes.max())).T)
-
-
-def _largest_independent(rows):
-    """Indices of rows of which all others are combinations, up to rounding, the largest first."""
-    R, order = qr(np.asarray(rows, dtype=np.float64).T, mode="r", pivoting=True)
+    """Indices of comparisons of which all others are combinations up to rounding, of large weight first."""
+    A = (_even(targets)[:, None] * _even(V)[None]).reshape(-1, len(sizes))
+    R, order = qr(A * (sizes / sizes.max()), mode="r", pivoting=True)
     pivots = np.abs(R.diagonal())
-    return order[: np.count_nonzero(pivots > SINGULAR * pivots[0])]
+    return order[: np.count_nonzero(pivots > SINGULAR * pivots.max(initial=0))]
 
 
-def _unit(X):
-    """Integers as floating-point numbers of size one."""
-    top = max(abs(x) for x in X.reshape(-1)) or 1
-    return np.array([x / top for x in X.reshape(-1)], dtype=np.float64).reshape(X.shape)
+def _independent_rows(A):
+    """Indices of rows of integers, as many as its columns if these are independent, modulo a prime."""
+    reduced, rank = flint.nmod_mat(flint.fmpz_mat(A.T.tolist()), PRIME).rref()
+    return [next(j for j in range(len(A)) if int(reduced[i, j])) for i in range(rank)]
+
+
+def _even(X):
+    """Integers as floating-point vectors, mapped so that they have about one extent in all directions."""
+    tops = [max(map(abs, x)) or 1 for x in X]
+    X = np.array([[x / top for x in row] for row, top in zip(X, tops, strict=True)])
+    for _ in range(2):
+        left, values, _ = np.linalg.svd(X, full_matrices=False)
+        kept = values > SINGULAR * values.max(initial=0)
+        X = (left[:, kept] / values[kept]).T @ X
+    return X
 
 
 def _integers(X):

@@ -151,10 +151,10 @@ def _search(pairs, k, max_steps, show):
 def _newton(given, prepared, k, max_steps, show):
     """The verdict of Newton's method, and the last memory.
 
-    At each memory first the margins and then the weights may prove one. Weights on few comparisons are proved
-    in integers, which takes a while: only the last of them.
+    At each memory first the margins and then the weights may prove one; weights on a few comparisons are left
+    to a linear program, which finds the fewest.
     """
-    pairs, few = prepared.pairs, None
+    pairs, few = prepared.pairs, min(FEW, prepared.pairs.d**2) if k == 1 else 0
     started, loss = time.monotonic(), loss_for(pairs.n, k)
     W, last, margin = pairs.U.new_zeros(pairs.d, pairs.d), None, -math.inf
     reason = f"undecided after {max_steps} Newton steps"
@@ -175,17 +175,15 @@ def _newton(given, prepared, k, max_steps, show):
             reason = "the Hessian is singular: targets or keys lie in a subspace, or scores are too far apart"
             break
         weights = predicted_weights(pairs, state, solve, k)
-        if weights is not None and int(weights.count_nonzero()) <= min(FEW, pairs.d**2):
-            few = weights
-        elif certificate := _proof(given, prepared, weights, k):
-            return Verdict(False, certificate, margin, step), W
+        if weights is not None and int(weights.count_nonzero()) > few:
+            certificate = _proof(given, prepared, weights, k)
+            if certificate:
+                return Verdict(False, certificate, margin, step), W
         moved, last = descend(pairs, loss, k, W, solve, last)
         if moved is None:
             reason = "no decrease left that double precision resolves, and neither certificate holds"
             break
         W = moved
-    if certificate := _proof(given, prepared, few, k):
-        return Verdict(False, certificate, margin, step), W
     return Verdict(None, None, margin, step, reason), W
 
 
