@@ -286,6 +286,42 @@ def test_files_carry_all_that_a_check_needs(proved, tmp_path):
     np.testing.assert_array_equal(U, pairs.U.numpy())
 
 
+def test_tensors_and_arrays_of_any_byte_order_are_read(proved):
+    certificate, pairs = proved
+    U, V = pairs.U.numpy(), pairs.V.numpy()
+    assert holds(certificate, pairs.U, pairs.V)
+    assert holds(certificate, U.astype(">f8"), np.asfortranarray(V))
+    assert not holds(certificate, pairs.U.to("meta"), V)
+    assert not holds(certificate, pairs.U.bfloat16(), V)
+
+
+def test_what_is_no_certificate_proves_nothing():
+    for stranger in (None, "proof", 1.0, Certificate, np.eye(3)):
+        assert not holds(stranger, np.eye(3), np.eye(3))
+        assert not holds_exactly(stranger, gaussian_pairs(3, 3, seed=0))
+
+
+def test_a_file_is_written_whole_or_not_at_all(proved, tmp_path, monkeypatch):
+    certificate, pairs = proved
+    path = tmp_path / "proof.npz"
+    for wrong in (None, Certificate(1), replace(certificate, k=0)):
+        with pytest.raises(ValueError, match="certificate = .*: must be a Certificate that fits U and V"):
+            save(path, wrong, pairs.U, pairs.V)
+    assert not list(tmp_path.iterdir())
+    save(path, certificate, pairs.U, pairs.V)
+    before = path.read_bytes()
+    monkeypatch.setattr(np, "savez_compressed", _fails_half_way)
+    with pytest.raises(OSError, match="no space"):
+        save(path, certificate, pairs.U, pairs.V)
+    assert [file.name for file in tmp_path.iterdir()] == ["proof.npz"]
+    assert path.read_bytes() == before
+
+
+def _fails_half_way(file, **_):
+    file.write(b"half")
+    raise OSError("no space")
+
+
 def run_script(*arguments, folder):
     script = shutil.copy(certificates.__file__, folder / "certificates.py")
     command = [sys.executable, "-I", script, *map(str, arguments)]
@@ -310,6 +346,10 @@ def test_files_of_another_kind_are_refused(tmp_path):
     (tmp_path / "text.npz").write_text("no numbers here")
     np.savez(tmp_path / "other.npz", a=1)
     np.savez(tmp_path / "newer.npz", format=99, k=1, U=np.eye(2), V=np.eye(2), W=np.eye(2))
+    certificate, pairs = decide(gaussian_pairs(N, 5, seed=5)).certificate, gaussian_pairs(N, 5, seed=5)
+    save(tmp_path / "good.npz", certificate, pairs.U, pairs.V)
+    done = run_script("good.npz", "missing.npz", "good.npz", folder=tmp_path)
+    assert (done.returncode, done.stdout.count(": proved\n"), done.stderr.count("\n")) == (2, 2, 1)
     for name in ("text.npz", "other.npz", "newer.npz", "missing.npz"):
         done = run_script(name, folder=tmp_path)
         assert done.returncode == 2, name
@@ -323,3 +363,83 @@ def test_the_module_needs_numpy_alone():
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert imported == {"sys", "dataclasses", "os", "numpy"}
+
+
+# --- awkward data -------------------------------------------------------------------------------------------
+
+
+def test_rows_are_left_out_only_where_integers_show_that_they_depend():
+    X = np.random.default_rng(0).integers(-99, 99, (5, 9)).astype(float)
+    dependent = np.vstack([X, X[0] - 3 * X[1], 0 * X[0], X[2]])
+    for scales in (np.ones(9), 2.0 ** np.arange(-60, 30, 10)):
+        assert len(certificates._spanning_rows(dependent * scales)) == 5
+    nearly = dependent.copy()
+    nearly[5, 3] = np.nextafter(nearly[5, 3], np.inf)
+    assert len(certificates._spanning_rows(nearly)) == 8
+    shifted = np.vstack([X, X[0] + 7])
+    assert len(certificates._spanning_rows(shifted)) == 6
+    assert len(certificates._spanning_rows(shifted, shifted=True)) == 5
+
+
+def test_keys_that_are_equal_but_for_their_last_digit_do_not_contradict_each_other():
+    pairs = gaussian_pairs(20, 12, seed=2)
+    U, V, weights = pairs.U.numpy(), pairs.V.numpy().copy(), np.zeros((20, 20))
+    weights[0, 1] = weights[1, 0] = 1.0
+    V[:, 1] = V[:, 0]
+    assert holds(Certificate(1, weights=weights), U, V)
+    assert holds_exactly(Certificate(1, weights=weights), Pairs(pairs.U, torch.from_numpy(V)))
+    V[5, 1] = np.nextafter(V[5, 1], 9)
+    assert not holds(Certificate(1, weights=weights), U, V)
+    assert not holds_exactly(Certificate(1, weights=weights), Pairs(pairs.U, torch.from_numpy(V)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_on_few_comparisons_agree_with_exact_arithmetic(seed):
+    """A target in the middle of others for two keys at once, or just outside."""
+    rng, answers = np.random.default_rng(seed), []
+    U, V = rng.integers(-9, 9, (3, 7)).astype(float), rng.integers(-9, 9, (3, 7)).astype(float)
+    share = rng.integers(1, 9, 4) / 16.0
+    share[3] = 1 - share[:3].sum()  # sometimes negative
+    U[:, 0] = U[:, 1:5] @ share
+    weights = np.zeros((7, 7))
+    weights[1:5, 0] = np.abs(share)
+    weights[6, 5] = weights[5, 6] = 1e-3
+    V[:, 6] = V[:, 5]
+    for change in (0.0, 1e-9):
+        weights[1, 0] += change
+        certificate = Certificate(1, weights=weights)
+        answers.append(holds(certificate, U, V))
+        pairs = Pairs(torch.from_numpy(U), torch.from_numpy(V))
+        assert not answers[-1] or holds_exactly(certificate, pairs)
+    assert answers[0] or share[3] < 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), spread=st.floats(0, 14))
+def test_errors_of_mapped_vectors_are_bounded(seed, spread):
+    rng = np.random.default_rng(seed)
+    A, X = rng.standard_normal((3, 3)), rng.standard_normal((3, 5)) + 10.0 ** rng.uniform(0, spread)
+    A[0] *= 10.0**-spread
+    A[1] = A[0] * 3 + 10.0**-spread * A[1]
+    centre = X[:, [int(np.abs(X).max(axis=0).argmin())]]
+    mapped, error = certificates.mapped(A, X, centre)
+    F = np.vectorize(Fraction, otypes=[object])
+    power = float(np.abs(A @ (X - centre)).max())
+    exact = F(A) @ (F(X) - F(centre)) * Fraction(2.0 ** -int(np.frexp(power)[1]))
+    off = np.array([float(sum((F(mapped[:, i]) - exact[:, i]) ** 2)) ** 0.5 for i in range(5)])
+    assert (off <= error).all()
+    assert (error <= 1e-11 * np.linalg.norm(mapped, axis=0) + 1e-200).all()
+
+
+def test_what_a_map_rounds_away_counts_against_a_proof(monkeypatch):
+    pairs = gaussian_pairs(N, 5, seed=5)
+    stretch = torch.diag(10.0 ** torch.arange(-4, 6, 2, dtype=torch.float64))
+    turned = torch.linalg.qr(gaussian_pairs(5, 5, seed=1).U).Q @ stretch
+    other = Pairs(turned @ pairs.U, pairs.V)
+    certificate = decide(other).certificate
+    assert not certificate.feasible
+    assert verify(certificate, other)
+    assert not verify(certificate, Pairs(other.U.flip(1), other.V))
+    exact = certificates.mapped
+    monkeypatch.setattr(certificates, "mapped", lambda *a: (exact(*a)[0], exact(*a)[1] + 1e-3))
+    assert not verify(certificate, other)

@@ -96,15 +96,51 @@ def test_as_many_dimensions_as_pairs_are_always_enough():
         assert decide_top1(gaussian_pairs(n, n, seed=n)).feasible is True
 
 
-def test_vectors_in_a_subspace_never_get_a_wrong_answer():
-    pairs = gaussian_pairs(30, 5, seed=1)
-    flat = Pairs(torch.cat([pairs.U, 0 * pairs.U]), torch.cat([pairs.V, 0 * pairs.V]))
-    assert decide_top1(pairs).feasible is False
-    verdict = decide_top1(flat)
-    assert verdict.feasible is not True
-    if verdict.feasible is None:
-        assert verdict.certificate is None
-        assert "subspace" in verdict.reason or "double precision" in verdict.reason
+def test_vectors_in_a_subspace_get_the_answer_of_the_subspace():
+    for d, answer in ((5, False), (11, True)):
+        pairs = gaussian_pairs(30, d, seed=1)
+        flat = Pairs(torch.cat([pairs.U, 0 * pairs.U]), torch.cat([pairs.V, pairs.V]))
+        for case in (pairs, flat):
+            verdict = decide_top1(case)
+            assert verdict.feasible is answer
+            assert verify(verdict.certificate, case)
+
+
+def test_where_rounding_decides_there_is_no_answer_and_a_reason():
+    pairs, mixed = gaussian_pairs(30, 4, seed=1), torch.linalg.qr(gaussian_pairs(8, 8, seed=0).U).Q
+    turned = Pairs(*(mixed @ torch.cat([X, 0 * X]) for X in (pairs.U, pairs.V)))
+    verdict = decide_top1(turned)
+    assert verdict.feasible is None
+    assert verdict.certificate is None
+    assert "targets lie in 4 dimensions up to rounding" in verdict.reason
+
+
+@pytest.mark.parametrize("length", [1.0, -1.0, 2.0**-40])
+def test_parallel_keys_contradict_each_other_and_opposite_keys_do_not(length):
+    pairs = gaussian_pairs(20, 12, seed=2)
+    V = pairs.V.clone()
+    V[:, 1] = length * V[:, 0]
+    verdict = decide_top1(Pairs(pairs.U, V))
+    assert verdict.feasible is (length < 0)
+    assert verify(verdict.certificate, Pairs(pairs.U, V))
+    assert not verify(verdict.certificate, Pairs(pairs.U, pairs.U))
+
+
+def test_contradictions_of_few_keys_are_found_among_many():
+    """Two groups of keys in planes of their own, one of them with more keys than a plane can hold."""
+    pairs = gaussian_pairs(40, 16, seed=3)
+    V = pairs.V.clone()
+    V[2:, :9] = 0
+    assert decide_top1(Pairs(pairs.U[:, :30], V[:, 9:39])).feasible is True
+    verdict = decide_top1(Pairs(pairs.U, V))
+    assert verdict.feasible is not None
+    assert verdict.feasible == (best_margin(Pairs(pairs.U, V)) > 1e-9)
+    assert verify(verdict.certificate, Pairs(pairs.U, V))
+
+
+def test_an_undecided_verdict_proves_nothing():
+    verdict = decide_top1(gaussian_pairs(60, 15, seed=0), max_steps=1)
+    assert verify(verdict.certificate, gaussian_pairs(60, 15, seed=0)) is False
 
 
 def test_giving_up_is_said():
@@ -114,14 +150,26 @@ def test_giving_up_is_said():
     assert verdict.reason == "undecided after 1 Newton steps"
 
 
-@pytest.mark.parametrize("scale", [2.0**-300, 1e-3, 2.0**200])
+@pytest.mark.parametrize("scale", [2.0**-300, 1e-6, 1e-3, 2.0**200])
 def test_units_do_not_matter(scale):
     for d in (7, 9):
         pairs = gaussian_pairs(24, d, seed=3)
-        scaled = Pairs(pairs.U * scale, pairs.V / scale)
-        verdict = decide_top1(scaled)
-        assert verdict.feasible == decide_top1(pairs).feasible
-        assert verify(verdict.certificate, scaled)
+        for scaled in (Pairs(pairs.U * scale, pairs.V / scale), Pairs(pairs.U * scale, pairs.V)):
+            verdict = decide_top1(scaled)
+            assert verdict.feasible == decide_top1(pairs).feasible
+            assert verify(verdict.certificate, scaled)
+
+
+@given(seed=st.integers(0, 10**6), spread=st.floats(0, 8))
+def test_neither_lengths_of_keys_nor_correlations_matter(seed, spread):
+    pairs = gaussian_pairs(16, 5 + seed % 3, seed=seed % 7)
+    rng = torch.Generator().manual_seed(seed)
+    random = lambda *shape: torch.randn(shape, generator=rng, dtype=torch.float64)  # noqa: E731
+    maps = [random(pairs.d, pairs.d) * 10 ** (spread / 2 * random(pairs.d, 1).tanh()) for _ in range(2)]
+    other = Pairs(maps[0] @ pairs.U, maps[1] @ pairs.V * 10 ** (spread * random(16).tanh()))
+    verdict = decide_top1(other)
+    assert verdict.feasible == decide_top1(pairs).feasible
+    assert verify(verdict.certificate, other)
 
 
 def test_single_precision_data_are_exact_numbers_too():

@@ -46,7 +46,9 @@ def best_margin(pairs):
 
 def _even(X):
     size = np.abs(X).max(axis=1, keepdims=True)
-    left, values, _ = np.linalg.svd(np.divide(X, size, out=np.zeros_like(X), where=size > 0), full_matrices=False)
+    left, values, _ = np.linalg.svd(
+        np.divide(X, size, out=np.zeros_like(X), where=size > 0), full_matrices=False
+    )
     kept = values > 1e-13 * values[0]
     return (left[:, kept] / values[kept]).T @ np.divide(X, size, out=np.zeros_like(X), where=size > 0)
 

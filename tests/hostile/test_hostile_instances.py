@@ -60,4 +60,4 @@ def test_verdicts_on_tails_of_degenerate_instances(k, report_trials):
 def test_some_verdicts_on_degenerate_instances():
     tried = [(name, pairs) for name, pairs in instances([1]) if pairs.n == 20][::3]
     assert [line for name, pairs in tried for line in faults_of(name, pairs)] == []
-    assert {decide_top1(pairs).feasible for _, pairs in tried} == {True, False}
+    assert {decide_top1(pairs).feasible for _, pairs in tried} >= {True, False}

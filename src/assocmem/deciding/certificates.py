@@ -156,9 +156,7 @@ def _matrix(X):
     return X.astype(np.float64) if known and bool(np.isfinite(X).all()) else None
 
 
-def save(
-    path: str | os.PathLike[str], certificate: Certificate, U: np.ndarray, V: np.ndarray
-) -> None:
+def save(path: str | os.PathLike[str], certificate: Certificate, U: np.ndarray, V: np.ndarray) -> None:
     """Write a certificate with the pairs it is about to a compressed file, in one step.
 
     Parameters
@@ -182,7 +180,9 @@ def save(
     partial = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}.part")
     try:
         with open(partial, "wb") as file:
-            np.savez_compressed(file, format=FORMAT, k=certificate.k, U=np.asarray(U), V=np.asarray(V), **body)
+            np.savez_compressed(
+                file, format=FORMAT, k=certificate.k, U=np.asarray(U), V=np.asarray(V), **body
+            )
         os.replace(partial, path)
     except BaseException:
         if os.path.exists(partial):
@@ -194,7 +194,9 @@ def _named(certificate):
     """What was given for a certificate, in a few words."""
     if not isinstance(certificate, Certificate):
         return type(certificate).__name__
-    return f"one of {', '.join(x for x in ('W', 'weights') if getattr(certificate, x) is not None) or 'nothing'}"
+    return (
+        f"one of {', '.join(x for x in ('W', 'weights') if getattr(certificate, x) is not None) or 'nothing'}"
+    )
 
 
 def load(path: str | os.PathLike[str]) -> tuple[Certificate, np.ndarray, np.ndarray]:
@@ -215,7 +217,7 @@ def load(path: str | os.PathLike[str]) -> tuple[Certificate, np.ndarray, np.ndar
         If the file is not of this kind.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             body = {name: file[name] for name in ("W", "weights") if name in file}
             known = file["format"].item() == FORMAT
             result = Certificate(file["k"].item(), **body), file["U"], file["V"]

@@ -130,6 +130,6 @@ def has_usual_lengths(pairs: Pairs) -> bool:
     bool
     """
     low, high = USUAL_LENGTHS
-    return all(bool((low <= x.norm(dim=0)).all() and (x.norm(dim=0) <= high).all()) for x in (pairs.U, pairs.V))
-
-
+    return all(
+        bool((low <= x.norm(dim=0)).all() and (x.norm(dim=0) <= high).all()) for x in (pairs.U, pairs.V)
+    )
