@@ -43,7 +43,7 @@ def test_no_memory_or_weights_prove_the_opposite(report_trials):
 
 
 def _almost_cancelling(pairs, genuine, rng, count):
-    """Weights of the loss far out, on all comparisons or on those that are tightest, made to cancel further."""
+    """Weights of the loss far out, on all comparisons or on the tightest, some made to cancel further."""
     W = torch.from_numpy(genuine.W) * 10.0 ** rng.uniform(-3, 3) / np.abs(genuine.W).max()
     S = pairs.U.T @ W @ pairs.V
     weights = torch.softmax(S / 10.0 ** rng.uniform(-2, 2), dim=0).fill_diagonal_(0)

@@ -21,8 +21,8 @@ sums over its competitors. Where only one key has weights, its target is an aver
 **Awkward data.** The question does not change when targets, or keys, are mapped by an invertible matrix, nor
 when targets are shifted, nor when a key gets another length. Vectors that are far from round are therefore
 mapped to rounder ones first, and the error of the map is bounded too. Coordinates that depend on others are
-left out, once integers have shown that they do so exactly. Weights on no more than `FEW` comparisons, as where
-two keys are equal, are made to cancel in integers, and nothing needs to be bounded.
+left out, once integers have shown that they do so exactly. Weights on no more than `FEW` comparisons, as
+where two keys are equal, are made to cancel in integers, and nothing needs to be bounded.
 
 **Rounding.** Data and certificate are exact binary64 numbers. Sums of products are off by at most
 ``g(m) = m u / (1 - m u)`` times the sum of absolute values, in whatever order the m operations are done
@@ -257,7 +257,7 @@ def _retrieves(W, U, V, k):
 
 
 def _signal_and_best(S, keys, k):
-    """The scores of some keys' own targets, and the averages of their k best competitors; S is overwritten."""
+    """The scores of some keys' own targets, and averages of their k best competitors; overwrites S."""
     n, places = len(S), np.arange(len(keys))
     signal = S[keys, places].copy()
     S[keys, places] = -np.inf
@@ -270,33 +270,41 @@ def _signal_and_best(S, keys, k):
 def _cancels(weights, U, V, k):
     """Whether weights near these are a proof that no memory retrieves."""
     n = U.shape[1]
-    if not (weights >= 0).all() or np.diagonal(weights).any():
+    if not (weights >= 0).all() or np.diagonal(weights).any() or not weights.any():
         return False
-    weights = _unit_scale(weights)
-    if weights is None:
-        return False
+    weights, shared = _unit_scale(weights), k == n - 1
     even = bool((weights + np.diag(weights.max(axis=0)) == weights.max(axis=0)).all())
     if (k == 1 or even) and not weights[~_vanishing(U, V)].any():
         return True  # the comparisons are themselves zero
-    if k == n - 1 and not even:
+    if shared and not even:
         return False
-    shared, total = k == n - 1, weights.sum(axis=0)
-    if np.count_nonzero(total) == 1:  # a target that is an average of others: its key plays no part
-        V = np.ones((1, n))
-    there = weights.any(axis=1) | (total > 0)  # the other targets, and keys without weights, play no part
-    weights, U, V = weights[there][:, there], U[:, there], np.where(total > 0, V, 0)[:, there]
-    U, V = U[_spanning_rows(U, shifted=True)], V[_spanning_rows(V)]
+    weights, U, V = _what_plays_a_part(weights, U, V)
     if k == 1 and np.count_nonzero(weights) <= min(FEW, len(U) * len(V)):
         return _cancels_in_integers(weights, U, V)
-    if _condition(U) * _condition(V) <= ROUND:
-        return _nearly_cancels(weights, U, V, k, shared)
-    powers = np.frexp(np.abs(V).max(axis=0))[1]  # lengths of keys do not matter
+    near = _nearly_cancels if _condition(U) * _condition(V) <= ROUND else _nearly_cancels_when_mapped
+    return near(weights, U, V, k, shared)
+
+
+def _what_plays_a_part(weights, U, V):
+    """Weights, targets and keys without those that no weight concerns, and without dependent coordinates."""
+    total = weights.sum(axis=0)
+    if np.count_nonzero(total) == 1:  # a target that is an average of others: its key plays no part
+        V = np.ones((1, len(total)))
+    there = weights.any(axis=1) | (total > 0)
+    weights, U, V = weights[there][:, there], U[:, there], np.where(total > 0, V, 0)[:, there]
+    return weights, U[_spanning_rows(U, shifted=True)], V[_spanning_rows(V)]
+
+
+def _nearly_cancels_when_mapped(weights, U, V, k, shared):
+    """Whether weights near these cancel, for vectors that prefer some directions, or keys of any lengths."""
+    powers = np.frexp(np.abs(V).max(axis=0))[1]
     scaled = _unit_scale(np.ldexp(weights, powers))
     if scaled is None or not ((scaled > 0) == (weights > 0)).all():
         return False
     V, total = np.ldexp(V, -powers), scaled.sum(axis=0)
-    U, du = _rounder(U, total + scaled.sum(axis=1), U[:, [total.argmax()]])
-    V, dv = _rounder(V, total, 0 * V[:, :1])
+    centre, height = U[:, [total.argmax()]], np.sqrt(total + scaled.sum(axis=1))
+    U, du = mapped(evening_map((U - centre) * height), U, centre)
+    V, dv = mapped(evening_map(V * np.sqrt(total)), V, 0 * V[:, :1])
     return _nearly_cancels(scaled, U, V, k, shared, du, dv)
 
 
@@ -401,11 +409,6 @@ def _condition(X):
     """Largest over smallest singular value, without guarantee; it only decides which way to go."""
     values = np.linalg.svd(X, compute_uv=False)
     return float(values[0] / values[-1]) if len(X) <= X.shape[1] else np.inf
-
-
-def _rounder(X, weights, centre):
-    """The vectors less a centre, mapped to where they look alike in all directions, and bounds on the errors."""
-    return mapped(evening_map((X - centre) * np.sqrt(weights)), X, centre)
 
 
 def evening_map(X: np.ndarray, floor: float = 0.0) -> np.ndarray:

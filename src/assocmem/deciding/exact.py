@@ -19,8 +19,8 @@ WEIGHT_BITS = 60
 """Binary digits after the point to which weights, the largest of size one, are rounded before they are made
 to cancel. Short numbers make exact arithmetic fast, and what rounding spoils is corrected with the rest."""
 SINGULAR = 1e-13
-"""Pivot over the first up to which a comparison counts as a combination of others: several hundred roundings of
-double precision. Chosen by trial."""
+"""Pivot over the first up to which a comparison counts as a combination of others: several hundred roundings
+of double precision. Chosen by trial."""
 
 PRIME = 2**61 - 1
 """Rows that are independent modulo this prime are independent."""

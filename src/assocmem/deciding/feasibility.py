@@ -128,7 +128,7 @@ def decide(pairs: Pairs, k: int = 1, *, max_steps: int = 200) -> Verdict:
 
 
 def _search(pairs, k, max_steps, show):
-    """The verdict of a search in the coordinates that are given, then in better ones, then to the last digit."""
+    """The verdict of a search in the coordinates given, then in better ones, then to the last digit."""
     if has_usual_lengths(pairs):
         verdict, _ = _newton(pairs, as_given(pairs), k, max_steps, show)
         if verdict.feasible is not None or verdict.steps == max_steps:

@@ -84,8 +84,8 @@ def prepare(pairs: Pairs, floor: float) -> Prepared:
     pairs : Pairs
         In double precision.
     floor : float
-        Extent of targets or keys in a direction, over the largest, below which it is left out. `ROUNDED` leaves
-        out what may be rounding; zero takes all digits at their word.
+        Extent of targets or keys in a direction, over the largest, below which it is left out. `ROUNDED`
+        leaves out what may be rounding; zero takes all digits at their word.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def prepare(pairs: Pairs, floor: float) -> Prepared:
 
 
 def _rounded(X, centre, floor):
-    """A map after which the vectors look alike in all directions that they have, and what it makes of them."""
+    """A map after which vectors look alike in all directions that they have, and what it makes of them."""
     A = evening_map(X - centre, floor)
     extents = np.linalg.norm(A @ (X - centre), axis=1)
     A[extents < HALF_AN_EXTENT * extents.max()] = 0
