@@ -78,7 +78,11 @@ from assocmem.experiments.explicit.repair_steps import failing_after_repair, rep
 from assocmem.experiments.transitions import tally, transition
 from assocmem.memories.clipped import clipped_memory, equalised_memory
 from assocmem.memories.outer_products import correlation_memory
-from assocmem.memories.sparse_repair import default_reserve, sparse_repair
+from assocmem.memories.sparse_repair import (
+    default_reserve,
+    reserve_at_share,
+    sparse_repair,
+)
 from assocmem.pairs.data import derived_seed, gaussian_pairs
 from assocmem.pairs.scores import retrieval_margins, signals_and_rivals
 from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
@@ -89,6 +93,15 @@ from assocmem.theory import repair as theory
 from assocmem.theory.kinematics import statistical_dimension
 
 plot.use_style()
+
+# %% tags=["requires", "remove-cell"]
+import math
+
+from assocmem.theory.repair import predict_repair
+
+picture = predict_repair(math.log(n), ratio, share=share, gamma=gamma)
+enough = n * picture.deficient >= 20
+requires = [("ratio", ratio, enough, "so low that some twenty keys are deficient")]
 
 # %% tags=["memory", "remove-cell"]
 from assocmem.experiments.explicit.constructions import WIDEST
@@ -170,7 +183,7 @@ Table(
 # %%
 d = dimension_at_ratio(n, ratio)
 pairs = gaussian_pairs(n, d, seed=derived_seed(seed, 1), device=device)
-reserves = {"the paper's reserve": None, "a small reserve": max(1, round(share * d))}
+reserves = {"the paper's reserve": None, "a small reserve": reserve_at_share(share, d)}
 built = {
     name: sparse_repair(pairs, gamma=gamma, reserve=d1) for name, d1 in reserves.items()
 }
@@ -220,7 +233,7 @@ Table(
 # Margins pooled over instances are compared with draws from that law.
 
 # %%
-d1 = max(1, round(share * d))
+d1 = reserve_at_share(share, d)
 repairs = [
     sparse_repair(
         gaussian_pairs(n, d, seed=derived_seed(seed, 2, t), device=device),

@@ -170,17 +170,12 @@ def _require_device(values):
 
 
 def _require_memory(section, values):
-    """Run the cell tagged ``memory``: it lists (name, size asked for, bytes as a function of the size)."""
-    source = section.tagged("memory")
-    if not source:
-        return
-    space = dict(values)
+    """What the cell tagged ``memory`` lists must fit: name, size asked for, bytes as a function of it."""
+    sizes = section.listed("memory", values)
     try:
-        exec(compile(source, f"{section.name}, memory cell", "exec"), space)
-        lines = [memory_shortage(bytes_at, size, name=name) for name, size, bytes_at in space["memory"]]
+        lines = [memory_shortage(bytes_at, size, name=name) for name, size, bytes_at in sizes]
     except Exception as error:
-        line = " ".join(str(error).split())
-        raise UsageError(f"section {section.name}, memory cell: {type(error).__name__}: {line}") from None
+        raise section.cell_error("memory", error) from None
     shortages = [line for line in lines if line]
     if shortages:
         raise UsageError(f"section {section.name}: {shortages[0]}")

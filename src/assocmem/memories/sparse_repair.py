@@ -70,6 +70,24 @@ def default_reserve(n: int, d: int) -> int:
     return math.floor(d * math.log(n) ** -0.125)
 
 
+def reserve_at_share(share: float, d: int) -> int:
+    """The reserve nearest to a share of the coordinates, of which it leaves some to the base.
+
+    Parameters
+    ----------
+    share : float
+        In (0, 1).
+    d : int
+        Dimension, at least 2.
+
+    Returns
+    -------
+    int
+        From 1 to ``d - 1``.
+    """
+    return max(1, min(d - 1, round(share * d)))
+
+
 def sparse_repair(pairs: Pairs, *, gamma: float, reserve: int | None = None) -> SparseRepair:
     """The memory of Proposition ``prop:optimal``.
 

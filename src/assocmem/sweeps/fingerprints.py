@@ -192,12 +192,14 @@ def _docstrings(tree):
 
 
 def _meanings(tree):
-    """The strings beside the types of parameters, as in ``n: Annotated[int, "number of pairs; [2, 100]"]``."""
+    """The strings beside the types of parameters, as in ``n: Annotated[int, "pairs; [2, 100]"]``."""
     for argument in ast.walk(tree):
         note = argument.annotation if isinstance(argument, ast.arg) else None
         if isinstance(note, ast.Subscript) and ast.unparse(note.value).split(".")[-1] == "Annotated":
             texts = note.slice.elts[1:] if isinstance(note.slice, ast.Tuple) else []
-            yield from (text for text in texts if isinstance(text, ast.Constant) and isinstance(text.value, str))
+            yield from (
+                text for text in texts if isinstance(text, ast.Constant) and isinstance(text.value, str)
+            )
 
 
 # --- imports of this package -------------------------------------------------------------------------------
