@@ -53,8 +53,11 @@ def extrapolate(d: ArrayLike, x: np.ndarray, degree: int = 2) -> Limit:
     Returns
     -------
     Limit
+        Where all instances of a dimension came out alike, their scatter is not known: it is taken to be as
+        large as that of the others, and as one where all are alike, which no check will take for evidence.
     """
     error = x.std(axis=1, ddof=1) / math.sqrt(x.shape[1])
+    error[error == 0] = error.max() or 1.0
     return Limit(*through_inverse(d, x.mean(axis=1), error, min(degree, len(x) - 2)))
 
 

@@ -70,7 +70,7 @@ def top1_memory(
 
 def structure(
     n: Count,
-    structure: Annotated[int, "place in surrogates.STRUCTURES; [0, 100]"],
+    structure: Annotated[int, "place in surrogates.STRUCTURES; [0, 8]"],
     d: Dimension,
     seed: Seed,
 ) -> Row:
@@ -139,7 +139,7 @@ def tail_boundary(d: Dimension, r: Fraction, seed: Seed, *, device: str) -> Row:
 
 
 def removal(
-    setting: Annotated[int, "place in removal_sizes.SETTINGS; [0, 100]"], d: Dimension, seed: Seed
+    setting: Annotated[int, "place in removal_sizes.SETTINGS; [0, 10]"], d: Dimension, seed: Seed
 ) -> Row:
     """Sizes of everything that moves when a pair is removed."""
     from assocmem.experiments.removals.removal_sizes import SETTINGS, measure_instance
@@ -148,7 +148,7 @@ def removal(
 
 
 def dimension(
-    n: Count, construction: Annotated[int, "place in constructions.CONSTRUCTIONS; [0, 100]"], seed: Seed
+    n: Count, construction: Annotated[int, "place in constructions.CONSTRUCTIONS; [0, 11]"], seed: Seed
 ) -> Row:
     """Dimension from which a construction retrieves an instance, and what it spends there."""
     from assocmem.experiments.explicit.constructions import CONSTRUCTIONS, smallest_dimension
@@ -210,3 +210,27 @@ REGISTERED = (
     outer_product_failure,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
+
+
+def _asks_of_pooled(n, k):
+    return [("k", k < n, f"at most n - 1 = {n - 1}")]
+
+
+def _asks_of_outer_product_failure(n, ratio):
+    import math
+
+    log_n = math.log(n)
+    least, most = 1 / (n * log_n), 4 + 2000 / log_n  # n^(1 - ratio / 4) is about the probability
+    return [
+        ("ratio", ratio > least, f"above {least:.3g}, where d = 1, for n = {n}"),
+        ("ratio", ratio <= most, f"at most {most:.4g} for n = {n}: the probability is next to nothing"),
+    ]
+
+
+RELATIONS = {
+    "pooled": _asks_of_pooled,
+    "outer_product_failure": _asks_of_outer_product_failure,
+}
+"""What parameters demand of each other, by point function: a function of all of them that lists names,
+whether their values will do, and what would. They stand beside the functions and not in them, since they say
+what may be asked for and not what is computed."""
