@@ -21,7 +21,7 @@ from pathlib import Path
 import nbformat
 
 from assocmem.book.run_record import write_record
-from assocmem.book.sections import Section
+from assocmem.book.sections import Section, require_relations
 from assocmem.book.tables_read import folders_read
 from assocmem.checks import UsageError
 from assocmem.machine import environment, memory_shortage, write_whole
@@ -86,7 +86,8 @@ def run_section(
     Raises
     ------
     UsageError
-        Before anything is written: no GPU where one is asked for, too little memory, no such folder.
+        Before anything is written: no GPU where one is asked for, too little memory, values that do not go
+        together, no such folder.
     SectionFailed
         If a cell raises or the kernel dies.
     """
@@ -94,8 +95,7 @@ def run_section(
     key = run_key(section, values)
     if not force and _stored_key(target) == key:
         return Run(target, 0.0, False)
-    _require_device(values)
-    _require_memory(section, values)
+    require_possible(section, values)
     _require_writable(target)
     started = time.monotonic()
     notebook, failure = _execute(section, values)
@@ -159,6 +159,25 @@ def _stored_key(target):
 
 
 # --- checks before any work -----------------------------------------------------------------------
+
+
+def require_possible(section: Section, values: dict[str, object]) -> None:
+    """Check that a section can run with values: the device is there, memory suffices, they go together.
+
+    Parameters
+    ----------
+    section : Section
+    values : dict
+        As for `run_section`.
+
+    Raises
+    ------
+    UsageError
+        Saying what is missing, or which value does not go with the others.
+    """
+    _require_device(values)
+    _require_memory(section, values)
+    require_relations(section, values)
 
 
 def _require_device(values):

@@ -225,7 +225,7 @@ def load_profile(profile: str, section: Section, root: Path | None = None) -> di
         For an unknown profile, an unreadable file, or settings that are not a mapping.
     """
     if profile not in PROFILES:
-        raise UsageError(f"unknown profile {profile!r}{nearest(profile, PROFILES)}")
+        raise UsageError(f"unknown profile {shortened(profile)!r}{nearest(profile, PROFILES)}")
     if profile == DEFAULT:
         return {}
     settings = read_entries(root).get(section.name, {}).get(profile) or {}
@@ -253,8 +253,7 @@ def resolve(section: Section, *layers: Mapping[str, object]) -> dict[str, object
     Raises
     ------
     UsageError
-        For an unknown name (with the nearest one and its range), a wrong type, a value out of range, or
-        values that do not go together.
+        For an unknown name (with the nearest one and its range), a wrong type or a value out of range.
     """
     values = {name: p.default for name, p in section.parameters.items()}
     for layer in layers:
@@ -262,12 +261,24 @@ def resolve(section: Section, *layers: Mapping[str, object]) -> dict[str, object
             if name not in values:
                 raise UsageError(_unknown_parameter(name, section))
             values[name] = section.parameters[name].convert(value)
-    _require_relations(section, values)
     return values
 
 
-def _require_relations(section, values):
-    """Look at what the cell tagged ``requires`` lists: name, value, whether it will do, what would."""
+def require_relations(section: Section, values: Mapping[str, object]) -> None:
+    """Check that values of parameters go together, by the cell tagged ``requires``.
+
+    Parameters
+    ----------
+    section : Section
+    values : mapping
+        A value for every parameter, as `resolve` returns it.
+
+    Raises
+    ------
+    UsageError
+        Naming the first parameter that does not go with the others, its value and what would; or if the cell
+        does not list what it should.
+    """
     relations = section.listed("requires", values)
     try:
         refused = [(name, value, allowed) for name, value, ok, allowed in relations if not ok]

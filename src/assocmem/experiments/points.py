@@ -12,11 +12,11 @@ Count = Annotated[int, "number of pairs; [2, 100000000]"]
 AnyCount = Annotated[int, "number of pairs; [3, 1000000000000]"]
 Dimension = Annotated[int, "dimension; [2, 1000000]"]
 Seed = Annotated[int, "seed of the instance; [0, 9007199254740991]"]
-Load = Annotated[float, "pairs over d^2; (0, inf)"]
-Fraction = Annotated[float, "tail fraction; (0, 1)"]
-Beta = Annotated[float, "sharpness of the tail; (0, inf)"]
-Ridge = Annotated[float, "ridge; (0, inf)"]
-Tolerance = Annotated[float, "relative duality gap; (0, 1)"]
+Load = Annotated[float, "pairs over d^2; (0, 1000]"]
+Fraction = Annotated[float, "tail fraction; [1e-9, 1)"]
+Beta = Annotated[float, "sharpness of the tail; [1e-6, 1e6]"]
+Ridge = Annotated[float, "ridge; [1e-20, 1e6]"]
+Tolerance = Annotated[float, "relative duality gap; [1e-14, 1)"]
 
 Row = dict[str, int | float | str | None]
 """What a point function returns: its columns by name."""
@@ -53,7 +53,7 @@ def top1_memory(
     d: Dimension,
     seed: Seed,
     n: Count,
-    effective_ridge: Annotated[float, "ridge times n / d^2; (0, inf)"] = 1e-8,
+    effective_ridge: Annotated[float, "ridge times n / d^2; [1e-20, 1e6]"] = 1e-8,
     tol: Tolerance = 1e-6,
     *,
     device: str,
@@ -158,7 +158,7 @@ def dimension(
 
 
 def repair_prediction(
-    digits: Annotated[int, "ten times the decimal logarithm of the number of pairs; [10, 100000]"],
+    digits: Annotated[int, "ten times the decimal logarithm of the number of pairs; [10, 43429]"],
     kind: Annotated[int, "0 best reserve, 1 that of the proof, 2 in place; [0, 2]"],
 ) -> Row:
     """Half-success ratio, share of the coordinates and margin of a repair in the Gaussian picture."""
