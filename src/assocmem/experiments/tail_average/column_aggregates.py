@@ -10,7 +10,7 @@ from assocmem.pairs.tail_average import smoothed_gradient, smoothed_tail_average
 
 NEWCOMER = 3
 """Height of a newcomer, in standard deviations of the column: well inside the tail."""
-NOTHING = 1e-9
+NOTHING = 1e-5
 """What a newcomer takes at least, and the least relative error of it: far below any that is measured."""
 
 
