@@ -71,7 +71,7 @@ def default_reserve(n: int, d: int) -> int:
 
 
 def reserve_at_share(share: float, d: int) -> int:
-    """The reserve nearest to a share of the coordinates, of which it leaves some to the base.
+    """The reserve nearest to a share of the coordinates that leaves the base two of them, where there are three.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ def reserve_at_share(share: float, d: int) -> int:
     Returns
     -------
     int
-        From 1 to ``d - 1``.
+        At least 1.
     """
-    return max(1, min(d - 1, round(share * d)))
+    return max(1, min(d - 2, round(share * d)))
 
 
 def sparse_repair(pairs: Pairs, *, gamma: float, reserve: int | None = None) -> SparseRepair:

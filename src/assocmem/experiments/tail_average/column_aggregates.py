@@ -68,6 +68,7 @@ def newcomer_evidence(sizes: list[int], taken: list[np.ndarray]) -> dict:
     means = np.array([t.mean() for t in taken]).clip(NOTHING)
     errors = np.array([t.std(ddof=1) / math.sqrt(len(t)) for t in taken]) / means
     errors = errors.clip(NOTHING)  # columns whose tail is one score all lose the same
+    errors[means == NOTHING] = 1.0  # where nothing is taken, no power shows
     (slope, _), covariance = np.polyfit(np.log(sizes), np.log(means), 1, w=1 / errors, cov="unscaled")
     return {
         "claim": "lemma-4",
