@@ -71,7 +71,7 @@ def default_reserve(n: int, d: int) -> int:
 
 
 def reserve_at_share(share: float, d: int) -> int:
-    """The reserve nearest to a share of the coordinates that leaves the base two of them, where there are three.
+    """The reserve nearest to a share of the coordinates that leaves the base two of them, if there are three.
 
     Parameters
     ----------
