@@ -57,7 +57,8 @@ def extrapolate(d: ArrayLike, x: np.ndarray, degree: int = 2) -> Limit:
         large as that of the others, and as one where all are alike, which no check will take for evidence.
     """
     error = x.std(axis=1, ddof=1) / math.sqrt(x.shape[1])
-    error[error == 0] = error.max() or 1.0
+    alike = np.ptp(x, axis=1) == 0
+    error[alike] = error[~alike].max(initial=0.0) or 1.0
     return Limit(*through_inverse(d, x.mean(axis=1), error, min(degree, len(x) - 2)))
 
 
