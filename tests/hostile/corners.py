@@ -21,8 +21,8 @@ OPEN = 1e-3
 """Distance from an end that does not belong to a range, over the length of the range where that is finite."""
 GROWTH = 2
 """How many times its size under the profile a count is made: an end of a million would only take time."""
-LIMIT = 120
-"""Seconds after which an execution is given up, and says nothing."""
+LIMIT = 60
+"""Seconds of a processor after which an execution is given up, and says nothing."""
 REFUSED, SUCCESS, LATE = "refused: ", "success", "given up after the time allowed"
 
 
@@ -127,7 +127,7 @@ def outcome(section, settings: dict) -> tuple[str, list[str]]:
     from assocmem.book.runner import require_possible
     from assocmem.book.sections import load_profile, resolve
 
-    signal.alarm(LIMIT)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
         values = resolve(section, load_profile("smoke", section), settings)
         require_possible(section, values)
@@ -140,7 +140,7 @@ def outcome(section, settings: dict) -> tuple[str, list[str]]:
     except Exception as error:
         return f"{type(error).__name__}: {error} ({_place(error, section)})", []
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         plt.close("all")
 
 
@@ -153,7 +153,7 @@ def _place(error, section):
 
 
 def give_up(*_) -> None:
-    """End what runs: the handler of the alarm."""
+    """End what runs: the handler of the timer."""
     raise TimeoutError
 
 
@@ -162,7 +162,7 @@ def main() -> None:
     os.environ["MPLBACKEND"] = "agg"
     from assocmem.book.sections import load_section
 
-    signal.signal(signal.SIGALRM, give_up)
+    signal.signal(signal.SIGPROF, give_up)
     section = load_section(sys.argv[1])
     for line in sys.stdin:
         settings = json.loads(line)

@@ -236,14 +236,14 @@ def test_corners_of_point_functions_end_in_a_row_or_a_refusal(report_trials):
     import torch  # noqa: F401 - not within the time of a point
 
     tried, late, failures = 0, [], []
-    signal.signal(signal.SIGALRM, give_up)
+    signal.signal(signal.SIGPROF, give_up)
     for name in FUNCTIONS:
         function = point_function(name)
         base = {key: SMALL.get(key, p.default) for key, p in function.parameters.items()}
         context = {key: {"device": "cpu", "checkpoint": None}[key] for key in function.context}
         for settings in corners(function.parameters, base, PAIRS, SEED):
             values = {key: min(value, LARGEST.get(key, value)) for key, value in (base | settings).items()}
-            signal.alarm(LIMIT)
+            signal.setitimer(signal.ITIMER_PROF, LIMIT)
             try:
                 function.call(**function.convert(values), **context)
                 tried += 1
@@ -260,6 +260,6 @@ def test_corners_of_point_functions_end_in_a_row_or_a_refusal(report_trials):
             except Exception as error:
                 failures.append(f"{name} {settings}: {type(error).__name__}: {str(error)[:200]}")
             finally:
-                signal.alarm(0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
     print(f"{LATE}: {late}")
     report_trials("corners of point functions", tried + len(failures), failures)
