@@ -212,6 +212,15 @@ REGISTERED = (
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
 
+def _asks_of_removal(setting, d, seed):
+    from assocmem.experiments.removals.removal_sizes import SETTINGS
+    from assocmem.pairs.sizes import pairs_at_load
+
+    load = SETTINGS[setting]["load"]
+    few = f"so large that two of five pairs can be removed, {load:g} d^2 >= 4.5"
+    return [("d", pairs_at_load(load, d) >= 5, few)]
+
+
 def _asks_of_pooled(n, k):
     return [("k", k < n, f"at most n - 1 = {n - 1}")]
 
@@ -228,6 +237,7 @@ def _asks_of_outer_product_failure(n, ratio):
 
 
 RELATIONS = {
+    "removal": _asks_of_removal,
     "pooled": _asks_of_pooled,
     "outer_product_failure": _asks_of_outer_product_failure,
 }
