@@ -159,6 +159,7 @@ def test_sections_are_point_functions(write, project):
         ("point: sweep_points:square\npoints: {a: 1.5}", "a = 1.5: must be an integer in [0, 1000]"),
         ("point: pooled\npoints: {n: [6, 5], k: 5}", "pooled: k = 5: must be at most n - 1 = 4"),
         ("point: removal\npoints: {setting: 0, d: 4, seed: 1}", "removal: d = 4: must be so large that"),
+        ("point: dimension\npoints: {construction: 6, n: 20, seed: 1}", "dimension: n = 20: must be larger"),
         ("point: structure\npoints: {n: 5, structure: 50, d: 3, seed: 1}", "integer in [0, 8]"),
         ("point: sweep_points:square\npoints: {a: -1}", "a = -1: must be an integer"),
         ("point: sweep_points:square\npoints: {a: true}", "a = True: must be an integer"),

@@ -221,6 +221,16 @@ def _asks_of_removal(setting, d, seed):
     return [("d", pairs_at_load(load, d) >= 5, few)]
 
 
+def _asks_of_dimension(n, construction, seed):
+    from assocmem.experiments.explicit.constructions import CONSTRUCTIONS, GROWTH
+    from assocmem.pairs.sizes import dimension_at_ratio
+
+    chosen = CONSTRUCTIONS[construction]
+    # Signals can be made equal in dimensions below n alone, where the search must begin and grow once.
+    below = not chosen.name.startswith("equal") or GROWTH * dimension_at_ratio(n, chosen.highest) < n
+    return [("n", n >= 3, "at least 3"), ("n", below, f"larger, for {chosen.name} to need fewer dimensions")]
+
+
 def _asks_of_pooled(n, k):
     return [("k", k < n, f"at most n - 1 = {n - 1}")]
 
@@ -238,6 +248,7 @@ def _asks_of_outer_product_failure(n, ratio):
 
 RELATIONS = {
     "removal": _asks_of_removal,
+    "dimension": _asks_of_dimension,
     "pooled": _asks_of_pooled,
     "outer_product_failure": _asks_of_outer_product_failure,
 }

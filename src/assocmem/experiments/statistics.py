@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from assocmem.checks import require
 
-
 TINY = 1e-300
 """Size in place of none at all, of which there is no logarithm."""
 LITTLE = 1e-6
