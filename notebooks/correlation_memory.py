@@ -78,6 +78,13 @@ from assocmem.theory.finite_percentiles import percentile_cdf_at_size
 
 plot.use_style()
 
+# %% tags=["requires", "remove-cell"]
+from assocmem.pairs.sizes import dimension_at_ratio
+
+lowest = dimension_at_ratio(min(sizes), min(ratios))
+enough = f"so large that {min(sizes)} pairs have two dimensions or more"
+requires = [("ratios", ratios, lowest >= 2, enough)]
+
 # %% tags=["memory", "remove-cell"]
 from assocmem.pairs.sizes import dimension_at_ratio, pairs_at_load, peak_bytes
 

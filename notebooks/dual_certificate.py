@@ -89,6 +89,57 @@ from assocmem.progress import progress
 
 plot.use_style()
 
+# %% tags=["requires", "remove-cell"]
+from assocmem.deciding.feasibility import decide_top1
+from assocmem.experiments.first_place.instance_counts import first_instances
+from assocmem.pairs.data import derived_seed, gaussian_pairs
+
+
+def verdict(n, d):
+    """Whether some memory retrieves the first instance of a size."""
+    return decide_top1(gaussian_pairs(n, d, seed=seed)).feasible
+
+
+def occurs(d, feasible):
+    """Whether there is such an instance among those that are looked through below."""
+    tried = [derived_seed(seed, 1, d, t) for t in range(200)]
+    return first_instances(exact_n, d, tried, feasible=feasible, count=1) != []
+
+
+hopeless = verdict(exact_n, exact_d) is False and occurs(exact_d, False)
+requires = [
+    (
+        "below_d",
+        below_d,
+        verdict(n, below_d) is False,
+        f"a dimension in which no memory retrieves {n} pairs: smaller, or n larger",
+    ),
+    (
+        "above_d",
+        above_d,
+        verdict(n, above_d) is True,
+        f"a dimension in which some memory retrieves {n} pairs: larger, or n smaller",
+    ),
+    (
+        "exact_d",
+        exact_d,
+        hopeless,
+        f"a dimension in which no memory retrieves {exact_n} pairs: smaller, or exact_n larger",
+    ),
+    (
+        "exact_d",
+        exact_d,
+        not hopeless or occurs(exact_d + 1, True),
+        f"one below a dimension in which {exact_n} pairs can be retrieved: larger, or exact_n smaller",
+    ),
+    (
+        "reach_sizes",
+        reach_sizes,
+        len(set(reach_sizes[-3:])) >= 2,
+        "two or more, of which the last differ",
+    ),
+]
+
 # %% tags=["memory", "remove-cell"]
 from assocmem.deciding.feasibility import decision_bytes
 from assocmem.pairs.sizes import dimension_at_ratio, peak_bytes

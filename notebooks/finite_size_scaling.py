@@ -69,7 +69,7 @@ from assocmem.experiments.first_place.peak_slopes import (
 from assocmem.experiments.first_place.surrogates import STRUCTURES, pooled_with_norms
 from assocmem.experiments.first_place.trained_lengths import length_exponent
 from assocmem.experiments.statistics import line_through
-from assocmem.experiments.transitions import tally, transition
+from assocmem.experiments.transitions import tally, transition, with_both_verdicts
 from assocmem.pairs.data import derived_seed
 from assocmem.progress import progress
 from assocmem.sweeps.stored_table import read_table
@@ -395,6 +395,7 @@ for n in progress(sizes, "deciding"):
         seeds = [derived_seed(seed, 3, n, d, t) for t in range(instances)]
         tried.append((d, *count_feasible(n, d, seeds)))
     counts[n] = tuple(np.array(tried).T)
+counts = with_both_verdicts(counts)
 all_sizes = sorted(counts)
 found = {n: transition(n, *counts[n]) for n in all_sizes}
 predicted = {n: statistical_dimension(n) for n in all_sizes}

@@ -99,6 +99,10 @@ require(
     distinct, "dimensions", dimensions, "three or more different ones, to fit powers to"
 )
 
+# %% tags=["requires", "remove-cell"]
+different = len(set(dimensions)) >= 3
+requires = [("dimensions", dimensions, different, "three or more different ones")]
+
 # %% tags=["memory", "remove-cell"]
 from assocmem.experiments.removals.removal_sizes import instance_bytes
 

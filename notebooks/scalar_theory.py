@@ -86,6 +86,30 @@ from assocmem.training.passes import joint_pass
 
 plot.use_style()
 
+# %% tags=["requires", "remove-cell"]
+from itertools import pairwise
+
+increasing = all(a < b for a, b in pairwise(dimensions))
+points = len(other_loads)
+others = {"rs": other_rs, "betas": other_betas, "ridges": other_ridges}
+ranges = "four numbers, in [0.02, 5], [0.005, 0.98], [0.1, 1000] and (0, 1000]"
+possible = len(strong) == 4 and (
+    0.02 <= strong[0] <= 5 and 0.005 <= strong[1] <= 0.98 and strong[2] >= 0.1
+)
+requires = [
+    (
+        "dimensions",
+        dimensions,
+        increasing and len(dimensions) >= 3,
+        "three or more, increasing",
+    ),
+    *(
+        (f"other_{name}", x, len(x) == points, f"as many as other_loads, {points}")
+        for name, x in others.items()
+    ),
+    ("strong", strong, possible, ranges),
+]
+
 # %% tags=["memory", "remove-cell"]
 from assocmem.pairs.sizes import pairs_at_load
 from assocmem.training.fit import fit_bytes

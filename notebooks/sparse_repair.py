@@ -27,7 +27,7 @@ gamma = 0.1  # its margin; (0, 0.5)
 share = 0.14  # its reserve, a share of the coordinates; (0, 1)
 step_instances = 12  # instances on which the proof's steps are measured; [2, 10000]
 sizes = [300, 1000, 3000]  # numbers of pairs on the grid; [10, 100000]
-ratios = [2, 4, 6, 8, 10, 12, 20, 30]  # d^2/(n log n) on the grid; [0.5, 100]
+ratios = [2, 4, 6, 8, 10, 12, 20, 30]  # d^2/(n log n) on the grid; [1, 100]
 trials = 4  # instances of the largest size on the grid, more of others; [2, 100000]
 split_instances = 6  # instances on which reserves are compared; [2, 10000]
 shares = [0.04, 0.08, 0.14, 0.25, 0.4, 0.6, 0.78]  # reserves compared; (0, 1)
@@ -78,7 +78,11 @@ from assocmem.experiments.explicit.repair_steps import failing_after_repair, rep
 from assocmem.experiments.transitions import tally, transition
 from assocmem.memories.clipped import clipped_memory, equalised_memory
 from assocmem.memories.outer_products import correlation_memory
-from assocmem.memories.sparse_repair import default_reserve, sparse_repair
+from assocmem.memories.sparse_repair import (
+    default_reserve,
+    reserve_at_share,
+    sparse_repair,
+)
 from assocmem.pairs.data import derived_seed, gaussian_pairs
 from assocmem.pairs.scores import retrieval_margins, signals_and_rivals
 from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
@@ -89,6 +93,15 @@ from assocmem.theory import repair as theory
 from assocmem.theory.kinematics import statistical_dimension
 
 plot.use_style()
+
+# %% tags=["requires", "remove-cell"]
+import math
+
+from assocmem.theory.repair import predict_repair
+
+picture = predict_repair(math.log(n), ratio, share=share, gamma=gamma)
+enough = n * picture.deficient >= 20
+requires = [("ratio", ratio, enough, "so low that some twenty keys are deficient")]
 
 # %% tags=["memory", "remove-cell"]
 from assocmem.experiments.explicit.constructions import WIDEST
@@ -170,7 +183,7 @@ Table(
 # %%
 d = dimension_at_ratio(n, ratio)
 pairs = gaussian_pairs(n, d, seed=derived_seed(seed, 1), device=device)
-reserves = {"the paper's reserve": None, "a small reserve": max(1, round(share * d))}
+reserves = {"the paper's reserve": None, "a small reserve": reserve_at_share(share, d)}
 built = {
     name: sparse_repair(pairs, gamma=gamma, reserve=d1) for name, d1 in reserves.items()
 }
@@ -220,7 +233,7 @@ Table(
 # Margins pooled over instances are compared with draws from that law.
 
 # %%
-d1 = max(1, round(share * d))
+d1 = reserve_at_share(share, d)
 repairs = [
     sparse_repair(
         gaussian_pairs(n, d, seed=derived_seed(seed, 2, t), device=device),

@@ -98,6 +98,9 @@ from assocmem.training.passes import loss_pass
 
 plot.use_style()
 
+# %% tags=["requires", "remove-cell"]
+requires = [("sizes", sizes, len(set(sizes)) >= 3, "three or more different ones")]
+
 # %% tags=["memory", "remove-cell"]
 from assocmem.pairs.sizes import pairs_at_load
 from assocmem.training.fit import fit_bytes

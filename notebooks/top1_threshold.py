@@ -57,7 +57,7 @@ from assocmem.experiments.first_place.instance_counts import (
     count_feasible,
     possible_and_trained,
 )
-from assocmem.experiments.transitions import tally, transition
+from assocmem.experiments.transitions import tally, transition, with_both_verdicts
 from assocmem.pairs.data import derived_seed, gaussian_pairs
 from assocmem.pairs.sizes import top1_ratio
 from assocmem.progress import progress
@@ -72,6 +72,9 @@ from assocmem.theory.kinematics import (
 from assocmem.theory.second_order import two_terms
 
 plot.use_style()
+
+# %% tags=["requires", "remove-cell"]
+requires = [("tails", tails, max(tails) < tail_n, f"below tail_n = {tail_n}")]
 
 # %% tags=["memory", "remove-cell"]
 from assocmem.deciding.feasibility import decision_bytes
@@ -221,6 +224,7 @@ undecided += large["feasible"].isna().sum()
 data = tally(large)
 for n in sizes:
     data[n] = np.array([(d, *c) for (m, d), c in counts.items() if m == n]).T
+data = with_both_verdicts(data)
 all_sizes = sorted(data)
 
 # %% tags=["hide-input"]
@@ -317,7 +321,7 @@ check(**constant_evidence(measured_growth, 1.6, limits=LIMITS))
 
 # %%
 middle = round(critical_dimension(trained_n))
-trained_d = list(range(middle - 1, middle + half_width + 4))
+trained_d = list(range(max(1, middle - 1), middle + half_width + 4))
 outcomes = []
 for d in progress(trained_d, "training"):
     seeds = [derived_seed(seed, 2, d, t) for t in range(trained_instances)]

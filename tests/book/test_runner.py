@@ -18,6 +18,7 @@ from assocmem.book import runner
 from assocmem.book.claims import read_checks, surprises
 from assocmem.book.section_points import section_point
 from assocmem.book.sections import load_section, resolve, section_names
+from assocmem.checks import UsageError
 from assocmem.sweeps import fingerprints
 
 
@@ -334,6 +335,37 @@ def test_mistakes_in_a_section_are_one_line(project, capsys, old, new, code, mes
     assert message in error
     assert error.count("\n") == 1
     assert files(Path.cwd()) == (["out", "out/tiny.failed.ipynb"] if code == 1 else [])
+
+
+RELATION = """# %% tags=["requires", "remove-cell"]
+requires = [("n", n, n < 10 * len(xs), f"below {10 * len(xs)}, ten for each of xs")]
+
+# %% tags=["memory"]
+"""
+
+
+@pytest.fixture
+def related(project):
+    """The project, with a relation between two parameters of its section."""
+    source = project / "notebooks" / "tiny.py"
+    text = source.read_text(encoding="utf-8")
+    source.write_text(text.replace('# %% tags=["memory"]\n', RELATION), encoding="utf-8")
+    return project
+
+
+def test_values_that_do_not_go_together_are_refused_before_anything_runs(related, capsys):
+    assert run("tiny", "-p", "n", "20", "--out", "out") == 2
+    assert capsys.readouterr().err == "assocmem: n = 20: must be below 20, ten for each of xs\n"
+    assert files(Path.cwd()) == []
+    assert run("tiny", "-p", "n", str(10**12), "--out", "out") == 2
+    assert "GiB" in capsys.readouterr().err  # memory comes first, since relations may compute
+
+
+def test_as_points_of_a_sweep_they_are_refused_when_it_is_read(related):
+    point = section_point("section:tiny")
+    assert point.convert({"n": 19}) == {"profile": "default", "n": 19}
+    with pytest.raises(UsageError, match="^n = 12: must be below 10, ten for each of xs$"):
+        point.convert({"n": 12, "xs": [0.5]})
 
 
 # --- list, params ---------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from assocmem.book.sections import (
     load_profile,
     load_section,
     read_entries,
+    require_relations,
     resolve,
     section_names,
 )
@@ -216,3 +217,64 @@ def test_without_a_project_the_way_out_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("ASSOCMEM_ROOT", str(tmp_path))
     with pytest.raises(UsageError, match="set ASSOCMEM_ROOT"):
         project_root()
+
+
+# --- relations between parameters -----------------------------------------------------------------
+
+
+def with_relations(text):
+    cell = f'\n# %% tags=["requires", "remove-cell"]\n{text}\n'
+    return Section("trial", None, TRIAL.text + cell)
+
+
+RELATIONS = """
+most = 10 * rate
+requires = [
+    ("n", n, n <= most, f"at most ten times the rate, {most:g}"),
+    ("xs", xs, len(set(xs)) > 1, "two or more different ones"),
+]
+"""
+
+
+def test_values_that_go_together_pass():
+    section = with_relations(RELATIONS)
+    require_relations(section, resolve(section))
+    require_relations(TRIAL, resolve(TRIAL))
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({"n": "6"}, "n = 6: must be at most ten times the rate, 5"),
+        ({"xs": [0.5]}, "xs = [0.5]: must be two or more different ones"),
+        ({"n": 99, "xs": [0.5] * 40, "rate": 0.1}, "n = 99: must be at most ten times the rate, 1"),
+    ],
+)
+def test_the_first_value_that_does_not_go_with_the_others_is_named(settings, line):
+    section = with_relations(RELATIONS)
+    with pytest.raises(UsageError) as caught:
+        require_relations(section, resolve(section, settings))
+    assert str(caught.value) == line
+
+
+def test_a_long_value_is_shortened():
+    section = with_relations(RELATIONS)
+    with pytest.raises(UsageError, match=r"^xs = \[0.5, 0.5.*\.\.\.: must be two or more different ones$"):
+        require_relations(section, resolve(section, {"xs": [0.5] * 400}))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("requires = [('n', n, m < 3, 'less')]", "requires cell: NameError: name 'm' is not defined"),
+        ("requires = [('n', n, False)]", "requires cell: ValueError: not enough values to unpack"),
+        ("requires = 3", "requires cell: TypeError"),
+        ("relations = []", "requires cell: KeyError: 'requires'"),
+    ],
+)
+def test_mistakes_in_the_cell_are_one_line(text, message):
+    section = with_relations(text)
+    with pytest.raises(UsageError) as caught:
+        require_relations(section, resolve(section))
+    assert str(caught.value).startswith(f"section trial, {message}")
+    assert "\n" not in str(caught.value)

@@ -79,3 +79,15 @@ def test_the_exponent_of_a_scatter():
     assert low < 0.7 < high
     assert high - low < 0.3
     assert decay_exponent(D, x, lambda y: y.std(axis=1, ddof=1), seed=1) == (exponent, low, high)
+
+
+def test_instances_that_are_all_alike_say_nothing_of_their_scatter():
+    x = measured(2.0, 3.0)
+    x[1] = x[1].mean()
+    found = extrapolate(D, x)
+    assert found.value == pytest.approx(2.0, abs=4 * found.error)
+    assert found.error > 1e-5
+    evidence = limit_evidence(
+        "proposition-7", "a share", [extrapolate(D, np.zeros((4, 3)))], predicted=0.1, falsehood=("much", 0.5)
+    )
+    assert check(**evidence).verdict == "not yet"

@@ -80,6 +80,15 @@ def test_power_law_covers_the_truth(spread):
     assert np.mean(np.abs(misses) < 2) > 0.9
 
 
+@pytest.mark.parametrize("spread", [False, True])
+def test_power_law_of_sizes_that_one_instance_has_alone(spread):
+    law = power_law({d: [0, 1 / d, 0] for d in (8, 16, 32)}, spread=spread)
+    assert law.exponent == pytest.approx(-1)
+    assert np.isfinite([law.deviation, *law.error]).all()
+    same = power_law({8: [2, 2, 2], 16: [1, 2, 3], 32: [1, 2, 3]}, spread=True)  # no spread at all at one
+    assert np.isfinite([same.exponent, same.deviation]).all()
+
+
 def test_power_law_refuses_what_cannot_be_fitted():
     with pytest.raises(ValueError, match="groups = '2 dimensions': must be at least three"):
         power_law({8: [1, 2], 16: [1, 2]})

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import special
 
-from assocmem.experiments.transitions import tally, transition
+from assocmem.experiments.transitions import tally, transition, with_both_verdicts
 from assocmem.theory.kinematics import pooled_moments, retrieval_probability, statistical_dimension
 
 
@@ -60,3 +60,13 @@ def test_outcomes_are_counted_by_size_and_dimension():
     counts = tally(pd.DataFrame(rows, columns=["n", "d", "feasible"], dtype=float))
     found = {size: [list(map(int, part)) for part in parts] for size, parts in counts.items()}
     assert found == {5: [[2, 3], [0, 1], [1, 2]], 9: [[4], [1], [1]]}
+
+
+def test_sizes_at_which_all_came_out_alike_are_left_out(capsys):
+    d, trials = np.array([3, 4]), np.array([5, 5])
+    counts = {9: (d, np.array([0, 2]), trials), 5: (d, trials, trials), 7: (d, 0 * trials, trials)}
+    assert with_both_verdicts(counts) == {9: counts[9]}
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" is ")[0] for line in lines] == ["n = 5", "n = 7"]
+    assert with_both_verdicts({9: counts[9]}) == {9: counts[9]}
+    assert capsys.readouterr().out == ""

@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from assocmem.memories.outer_products import correlation_memory
-from assocmem.memories.sparse_repair import default_reserve, repair_in_place, sparse_repair
+from assocmem.memories.sparse_repair import (
+    default_reserve,
+    repair_in_place,
+    reserve_at_share,
+    sparse_repair,
+)
 from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.pairs.scores import retrieval_margins, scores
 from assocmem.theory import outer_products as cmm
@@ -165,3 +170,11 @@ def test_refusals_in_place(keywords):
     pairs = gaussian_pairs(9, 6, seed=1)
     with pytest.raises(ValueError, match=list(keywords)[-1]):
         repair_in_place(pairs, correlation_memory(pairs), **keywords)
+
+
+@pytest.mark.parametrize(
+    ("share", "d", "reserve"), [(0.14, 50, 7), (0.001, 50, 1), (0.999, 50, 48), (0.5, 2, 1)]
+)
+def test_a_share_leaves_coordinates_to_both_sides(share, d, reserve):
+    assert reserve_at_share(share, d) == reserve
+    assert sparse_repair(gaussian_pairs(9, d, seed=1), gamma=0.1, reserve=reserve).d1 == reserve

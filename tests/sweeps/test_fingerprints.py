@@ -57,6 +57,25 @@ def test_code_beside_what_does_not_count_does(old, new):
     assert bare(old) != bare(new)
 
 
+NOTED = """
+def f(n: Annotated[int, "a; [0, 9]"], *, r: typing.Annotated[float, "b; (0, 1)"] = 0.5, w: str = "c") -> Row:
+    return n * r
+"""
+
+
+@pytest.mark.parametrize(("old", "new"), [('"a; [0, 9]"', '"another; [1, 8]"'), ("b; (0, 1)", "b; any")])
+def test_meanings_and_ranges_of_parameters_do_not_count(old, new):
+    assert fingerprint(NOTED.replace(old, new)) == fingerprint(NOTED)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("n: A", "m: A"), ("[int", "[float"), ("0.5", "0.6"), ('"c"', '"d"'), ("n * r", "Annotated[n, 'a']")],
+)
+def test_types_names_and_defaults_of_parameters_count(old, new):
+    assert fingerprint(NOTED.replace(old, new)) != fingerprint(NOTED)
+
+
 def test_what_is_imported_counts(tmp_path, monkeypatch):
     monkeypatch.setattr(fingerprints, "PACKAGE", tmp_path)
     (tmp_path / "room").mkdir()

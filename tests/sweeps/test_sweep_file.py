@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from assocmem.checks import UsageError
 from assocmem.sweeps.fingerprints import fingerprint_of_sweep
+from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.sweep_file import point_key, read_sweep
 
 
@@ -156,6 +157,10 @@ def test_sections_are_point_functions(write, project):
         ("point: sweep_points:square\npoints: {b: 1}", "no value for a"),
         ("point: sweep_points:square\npoints: {a: 1, c: 2}", "unknown parameter 'c'"),
         ("point: sweep_points:square\npoints: {a: 1.5}", "a = 1.5: must be an integer in [0, 1000]"),
+        ("point: pooled\npoints: {n: [6, 5], k: 5}", "pooled: k = 5: must be at most n - 1 = 4"),
+        ("point: removal\npoints: {setting: 0, d: 4, seed: 1}", "removal: d = 4: must be so large that"),
+        ("point: dimension\npoints: {construction: 6, n: 20, seed: 1}", "dimension: n = 20: must be larger"),
+        ("point: structure\npoints: {n: 5, structure: 50, d: 3, seed: 1}", "integer in [0, 8]"),
         ("point: sweep_points:square\npoints: {a: -1}", "a = -1: must be an integer"),
         ("point: sweep_points:square\npoints: {a: true}", "a = True: must be an integer"),
         ("point: sweep_points:square\npoints: {a: null}", "a = None: must be an integer"),
@@ -233,3 +238,25 @@ def test_only_yml_files_are_sweep_files(tmp_path, name):
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(UsageError, match="cannot read .*nowhere.yml"):
         read_sweep(tmp_path / "nowhere.yml")
+
+
+def test_indices_of_point_functions_are_those_that_exist():
+    from assocmem.experiments.explicit.constructions import CONSTRUCTIONS
+    from assocmem.experiments.first_place.surrogates import STRUCTURES
+    from assocmem.experiments.removals.removal_sizes import SETTINGS
+
+    places = (("structure", "structure", STRUCTURES), ("removal", "setting", SETTINGS))
+    for name, parameter, known in (*places, ("dimension", "construction", CONSTRUCTIONS)):
+        allowed = point_function(name).parameters[parameter].allowed
+        assert (allowed.low, allowed.high) == (0, len(known) - 1)
+
+
+def test_probabilities_too_small_for_a_number_are_not_asked_for():
+    function = point_function("outer_product_failure")
+    for n in (10**4, 10**9, 10**12):
+        allowed = 4 + 2000 / math.log(n)
+        assert function.call(**function.convert({"n": n, "ratio": allowed}))["log_failure"] < -300
+        with pytest.raises(UsageError, match=rf"failure: ratio = .* must be at most .* n = {n}"):
+            function.convert({"n": n, "ratio": 1.01 * allowed})
+    with pytest.raises(UsageError, match="ratio = 0.01: must be above 0.303, where d = 1, for n = 3"):
+        function.convert({"n": 3, "ratio": 0.01})

@@ -749,7 +749,7 @@ def test_point_functions_are_listed_with_their_parameters(capsys):
         assert f"\n{function.__name__}: " in "\n" + output
         for name in point_function(function.__name__).parameters:
             assert f"    {name} " in output
-    assert "ridge, a number in (0, inf), default 1e-06" in output
+    assert "ridge, a number in [1e-20, 1e6], default 1e-06" in output
 
 
 def test_a_section_is_a_point_function(folder, project, monkeypatch, capsys):

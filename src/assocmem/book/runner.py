@@ -21,7 +21,7 @@ from pathlib import Path
 import nbformat
 
 from assocmem.book.run_record import write_record
-from assocmem.book.sections import Section
+from assocmem.book.sections import Section, require_relations
 from assocmem.book.tables_read import folders_read
 from assocmem.checks import UsageError
 from assocmem.machine import environment, memory_shortage, write_whole
@@ -86,7 +86,8 @@ def run_section(
     Raises
     ------
     UsageError
-        Before anything is written: no GPU where one is asked for, too little memory, no such folder.
+        Before anything is written: no GPU where one is asked for, too little memory, values that do not go
+        together, no such folder.
     SectionFailed
         If a cell raises or the kernel dies.
     """
@@ -94,8 +95,7 @@ def run_section(
     key = run_key(section, values)
     if not force and _stored_key(target) == key:
         return Run(target, 0.0, False)
-    _require_device(values)
-    _require_memory(section, values)
+    require_possible(section, values)
     _require_writable(target)
     started = time.monotonic()
     notebook, failure = _execute(section, values)
@@ -161,6 +161,25 @@ def _stored_key(target):
 # --- checks before any work -----------------------------------------------------------------------
 
 
+def require_possible(section: Section, values: dict[str, object]) -> None:
+    """Check that a section can run with values: the device is there, memory suffices, they go together.
+
+    Parameters
+    ----------
+    section : Section
+    values : dict
+        As for `run_section`.
+
+    Raises
+    ------
+    UsageError
+        Saying what is missing, or which value does not go with the others.
+    """
+    _require_device(values)
+    _require_memory(section, values)
+    require_relations(section, values)
+
+
 def _require_device(values):
     if str(values.get("device", "cpu")).startswith("cuda"):
         import torch
@@ -170,17 +189,12 @@ def _require_device(values):
 
 
 def _require_memory(section, values):
-    """Run the cell tagged ``memory``: it lists (name, size asked for, bytes as a function of the size)."""
-    source = section.tagged("memory")
-    if not source:
-        return
-    space = dict(values)
+    """What the cell tagged ``memory`` lists must fit: name, size asked for, bytes as a function of it."""
+    sizes = section.listed("memory", values)
     try:
-        exec(compile(source, f"{section.name}, memory cell", "exec"), space)
-        lines = [memory_shortage(bytes_at, size, name=name) for name, size, bytes_at in space["memory"]]
+        lines = [memory_shortage(bytes_at, size, name=name) for name, size, bytes_at in sizes]
     except Exception as error:
-        line = " ".join(str(error).split())
-        raise UsageError(f"section {section.name}, memory cell: {type(error).__name__}: {line}") from None
+        raise section.cell_error("memory", error) from None
     shortages = [line for line in lines if line]
     if shortages:
         raise UsageError(f"section {section.name}: {shortages[0]}")

@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assocmem.book.sections import DEFAULT, PROFILES, Section, load_profile, load_section, resolve
+from assocmem.book.sections import (
+    DEFAULT,
+    PROFILES,
+    Section,
+    load_profile,
+    load_section,
+    require_relations,
+    resolve,
+)
 from assocmem.sweeps.parameters import Choice, Parameter
 
 PREFIX = "section:"
@@ -74,6 +82,7 @@ class SectionPoint:
         section = self.section
         layer = load_profile(profile, section)
         values, base = resolve(section, layer, settings), resolve(section, layer)
+        require_relations(section, values)
         return {"profile": profile} | {
             name: value for name, value in values.items() if name in settings or value != base[name]
         }

@@ -6,6 +6,12 @@ The parameters cell is read as a syntax tree and never executed. Each line has t
 
 with a literal default, a meaning, and after the last semicolon the valid range: an interval, ``{a, b}`` for
 a choice, or ``any``. The range of a list holds for each of its items.
+
+What parameters demand of each other stands in a cell tagged ``requires``, which sees their values::
+
+    requires = [("d", d, 2 * d > n, f"above n / 2 = {n / 2:g}")]
+
+It lists names, values, whether they will do, and what would.
 """
 
 import ast
@@ -17,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 
 from assocmem.checks import UsageError, nearest
-from assocmem.sweeps.parameters import Parameter, parse_range, read_settings
+from assocmem.sweeps.parameters import Parameter, parse_range, read_settings, shortened
 from assocmem.sweeps.project import project_root
 
 CELL = re.compile(r"^# %%(.*)$", re.MULTILINE)
@@ -67,6 +73,49 @@ class Section:
     def tagged(self, tag: str) -> str:
         """Source of the first cell with a tag, or an empty string where no cell has it."""
         return next((source for header, source in self.cells if f'"{tag}"' in header), "")
+
+    def listed(self, tag: str, values: Mapping[str, object]) -> list:
+        """What the cell with a tag puts into the list of that name, given values of the parameters.
+
+        Parameters
+        ----------
+        tag : str
+            ``"requires"`` or ``"memory"``.
+        values : mapping
+            A value for every parameter.
+
+        Returns
+        -------
+        list
+            Empty where no cell has the tag.
+
+        Raises
+        ------
+        UsageError
+            If the cell raises.
+        """
+        space = dict(values)
+        try:
+            exec(compile(self.tagged(tag) or f"{tag} = []", f"{self.name}, {tag} cell", "exec"), space)
+            return list(space[tag])
+        except Exception as error:
+            raise self.cell_error(tag, error) from None
+
+    def cell_error(self, tag: str, error: Exception) -> UsageError:
+        """What to raise where the cell with a tag does not do what it should.
+
+        Parameters
+        ----------
+        tag : str
+        error : Exception
+            What it raised.
+
+        Returns
+        -------
+        UsageError
+        """
+        line = " ".join(str(error).split())
+        return UsageError(f"section {self.name}, {tag} cell: {type(error).__name__}: {line}")
 
     def _statements(self):
         source = self.tagged("parameters")
@@ -176,7 +225,7 @@ def load_profile(profile: str, section: Section, root: Path | None = None) -> di
         For an unknown profile, an unreadable file, or settings that are not a mapping.
     """
     if profile not in PROFILES:
-        raise UsageError(f"unknown profile {profile!r}{nearest(profile, PROFILES)}")
+        raise UsageError(f"unknown profile {shortened(profile)!r}{nearest(profile, PROFILES)}")
     if profile == DEFAULT:
         return {}
     settings = read_entries(root).get(section.name, {}).get(profile) or {}
@@ -213,6 +262,30 @@ def resolve(section: Section, *layers: Mapping[str, object]) -> dict[str, object
                 raise UsageError(_unknown_parameter(name, section))
             values[name] = section.parameters[name].convert(value)
     return values
+
+
+def require_relations(section: Section, values: Mapping[str, object]) -> None:
+    """Check that values of parameters go together, by the cell tagged ``requires``.
+
+    Parameters
+    ----------
+    section : Section
+    values : mapping
+        A value for every parameter, as `resolve` returns it.
+
+    Raises
+    ------
+    UsageError
+        Naming the first parameter that does not go with the others, its value and what would; or if the cell
+        does not list what it should.
+    """
+    relations = section.listed("requires", values)
+    try:
+        refused = [(name, value, allowed) for name, value, ok, allowed in relations if not ok]
+    except Exception as error:
+        raise section.cell_error("requires", error) from None
+    for name, value, allowed in refused[:1]:
+        raise UsageError(f"{name} = {shortened(value)}: must be {allowed}")
 
 
 def _unknown_parameter(name, section):

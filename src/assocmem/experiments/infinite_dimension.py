@@ -53,8 +53,12 @@ def extrapolate(d: ArrayLike, x: np.ndarray, degree: int = 2) -> Limit:
     Returns
     -------
     Limit
+        Where all instances of a dimension came out alike, their scatter is not known: it is taken to be as
+        large as that of the others, and as one where all are alike, which no check will take for evidence.
     """
     error = x.std(axis=1, ddof=1) / math.sqrt(x.shape[1])
+    alike = np.ptp(x, axis=1) == 0
+    error[alike] = error[~alike].max(initial=0.0) or 1.0
     return Limit(*through_inverse(d, x.mean(axis=1), error, min(degree, len(x) - 2)))
 
 

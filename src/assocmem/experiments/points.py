@@ -12,11 +12,11 @@ Count = Annotated[int, "number of pairs; [2, 100000000]"]
 AnyCount = Annotated[int, "number of pairs; [3, 1000000000000]"]
 Dimension = Annotated[int, "dimension; [2, 1000000]"]
 Seed = Annotated[int, "seed of the instance; [0, 9007199254740991]"]
-Load = Annotated[float, "pairs over d^2; (0, inf)"]
-Fraction = Annotated[float, "tail fraction; (0, 1)"]
-Beta = Annotated[float, "sharpness of the tail; (0, inf)"]
-Ridge = Annotated[float, "ridge; (0, inf)"]
-Tolerance = Annotated[float, "relative duality gap; (0, 1)"]
+Load = Annotated[float, "pairs over d^2; (0, 1000]"]
+Fraction = Annotated[float, "tail fraction; [1e-9, 1)"]
+Beta = Annotated[float, "sharpness of the tail; [1e-6, 1e6]"]
+Ridge = Annotated[float, "ridge; [1e-20, 1e6]"]
+Tolerance = Annotated[float, "relative duality gap; [1e-14, 1)"]
 
 Row = dict[str, int | float | str | None]
 """What a point function returns: its columns by name."""
@@ -53,7 +53,7 @@ def top1_memory(
     d: Dimension,
     seed: Seed,
     n: Count,
-    effective_ridge: Annotated[float, "ridge times n / d^2; (0, inf)"] = 1e-8,
+    effective_ridge: Annotated[float, "ridge times n / d^2; [1e-20, 1e6]"] = 1e-8,
     tol: Tolerance = 1e-6,
     *,
     device: str,
@@ -70,7 +70,7 @@ def top1_memory(
 
 def structure(
     n: Count,
-    structure: Annotated[int, "place in surrogates.STRUCTURES; [0, 100]"],
+    structure: Annotated[int, "place in surrogates.STRUCTURES; [0, 8]"],
     d: Dimension,
     seed: Seed,
 ) -> Row:
@@ -139,7 +139,7 @@ def tail_boundary(d: Dimension, r: Fraction, seed: Seed, *, device: str) -> Row:
 
 
 def removal(
-    setting: Annotated[int, "place in removal_sizes.SETTINGS; [0, 100]"], d: Dimension, seed: Seed
+    setting: Annotated[int, "place in removal_sizes.SETTINGS; [0, 10]"], d: Dimension, seed: Seed
 ) -> Row:
     """Sizes of everything that moves when a pair is removed."""
     from assocmem.experiments.removals.removal_sizes import SETTINGS, measure_instance
@@ -148,7 +148,7 @@ def removal(
 
 
 def dimension(
-    n: Count, construction: Annotated[int, "place in constructions.CONSTRUCTIONS; [0, 100]"], seed: Seed
+    n: Count, construction: Annotated[int, "place in constructions.CONSTRUCTIONS; [0, 11]"], seed: Seed
 ) -> Row:
     """Dimension from which a construction retrieves an instance, and what it spends there."""
     from assocmem.experiments.explicit.constructions import CONSTRUCTIONS, smallest_dimension
@@ -158,7 +158,7 @@ def dimension(
 
 
 def repair_prediction(
-    digits: Annotated[int, "ten times the decimal logarithm of the number of pairs; [10, 100000]"],
+    digits: Annotated[int, "ten times the decimal logarithm of the number of pairs; [10, 43429]"],
     kind: Annotated[int, "0 best reserve, 1 that of the proof, 2 in place; [0, 2]"],
 ) -> Row:
     """Half-success ratio, share of the coordinates and margin of a repair in the Gaussian picture."""
@@ -210,3 +210,48 @@ REGISTERED = (
     outer_product_failure,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
+
+
+def _asks_of_removal(setting, d, seed):
+    from assocmem.experiments.removals.removal_sizes import SETTINGS
+    from assocmem.pairs.sizes import pairs_at_load
+
+    load = SETTINGS[setting]["load"]
+    few = f"so large that two of five pairs can be removed, {load:g} d^2 >= 4.5"
+    return [("d", pairs_at_load(load, d) >= 5, few)]
+
+
+def _asks_of_dimension(n, construction, seed):
+    from assocmem.experiments.explicit.constructions import CONSTRUCTIONS, GROWTH
+    from assocmem.pairs.sizes import dimension_at_ratio
+
+    chosen = CONSTRUCTIONS[construction]
+    # Signals can be made equal in dimensions below n alone, where the search must begin and grow once.
+    below = not chosen.name.startswith("equal") or GROWTH * dimension_at_ratio(n, chosen.highest) < n
+    return [("n", n >= 3, "at least 3"), ("n", below, f"larger, for {chosen.name} to need fewer dimensions")]
+
+
+def _asks_of_pooled(n, k):
+    return [("k", k < n, f"at most n - 1 = {n - 1}")]
+
+
+def _asks_of_outer_product_failure(n, ratio):
+    import math
+
+    log_n = math.log(n)
+    least, most = 1 / (n * log_n), 4 + 2000 / log_n  # n^(1 - ratio / 4) is about the probability
+    return [
+        ("ratio", ratio > least, f"above {least:.3g}, where d = 1, for n = {n}"),
+        ("ratio", ratio <= most, f"at most {most:.4g} for n = {n}: the probability is next to nothing"),
+    ]
+
+
+RELATIONS = {
+    "removal": _asks_of_removal,
+    "dimension": _asks_of_dimension,
+    "pooled": _asks_of_pooled,
+    "outer_product_failure": _asks_of_outer_product_failure,
+}
+"""What parameters demand of each other, by point function: a function of all of them that lists names,
+whether their values will do, and what would. They stand beside the functions and not in them, since they say
+what may be asked for and not what is computed."""

@@ -9,6 +9,11 @@ from numpy.typing import ArrayLike
 
 from assocmem.checks import require
 
+TINY = 1e-300
+"""Size in place of none at all, of which there is no logarithm."""
+LITTLE = 1e-6
+"""What is left of a size without one of its instances, at least, for the error of its logarithm."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -186,5 +191,7 @@ def _polynomial(x, y, error, degree):
 def _log_size(x, spread):
     """Log of the root mean square or standard deviation of a sample, and its variance for one instance."""
     size = (lambda y: np.std(y, ddof=1)) if spread else (lambda y: np.sqrt(np.mean(y**2)))
-    left_out = np.log([size(np.delete(x, i)) for i in range(len(x))])
-    return np.log(size(x)), (len(x) - 1) * np.sum((left_out - left_out.mean()) ** 2)
+    whole = max(size(x), TINY)
+    # One instance may be all that has a size: without it nothing would be left to take a logarithm of.
+    left_out = np.log([max(size(np.delete(x, i)), LITTLE * whole) for i in range(len(x))])
+    return np.log(whole), (len(x) - 1) * np.sum((left_out - left_out.mean()) ** 2)

@@ -56,6 +56,25 @@ def tally(outcomes: DataFrame) -> dict[int, tuple[np.ndarray, np.ndarray, np.nda
     return {int(n): tuple(mine[columns].to_numpy(int).T) for n, mine in counts.groupby("n")}
 
 
+def with_both_verdicts(counts: dict[int, tuple]) -> dict[int, tuple]:
+    """Those sizes at which some instances were retrievable and some were not, so that there is a transition.
+
+    Parameters
+    ----------
+    counts : dict of int to tuple
+        By size: dimensions, and how many of how many instances were retrievable at each, as from `tally`.
+
+    Returns
+    -------
+    dict of int to tuple
+        In the same order. What is left out is printed.
+    """
+    kept = {n: count for n, count in counts.items() if 0 < count[1].sum() < count[2].sum()}
+    for n in (n for n in counts if n not in kept):
+        print(f"n = {n} is left out: all instances decided there came out alike")
+    return kept
+
+
 def transition(n: float, d: ArrayLike, successes: ArrayLike, trials: ArrayLike, k: int = 1) -> Transition:
     """Fit place and width of a transition to counts at several dimensions, by maximum likelihood.
 

@@ -70,6 +70,24 @@ def default_reserve(n: int, d: int) -> int:
     return math.floor(d * math.log(n) ** -0.125)
 
 
+def reserve_at_share(share: float, d: int) -> int:
+    """The reserve nearest to a share of the coordinates that leaves the base two of them, if there are three.
+
+    Parameters
+    ----------
+    share : float
+        In (0, 1).
+    d : int
+        Dimension, at least 2.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    return max(1, min(d - 2, round(share * d)))
+
+
 def sparse_repair(pairs: Pairs, *, gamma: float, reserve: int | None = None) -> SparseRepair:
     """The memory of Proposition ``prop:optimal``.
 

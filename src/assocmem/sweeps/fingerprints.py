@@ -87,7 +87,8 @@ def syntax_tree(text: str) -> ast.Module:
 def fingerprint(text: str) -> str:
     """Digits that tell one version of a piece of Python, and of all it imports, from another.
 
-    Comments, docstrings, empty lines and the addresses of modules do not count.
+    Comments, docstrings, empty lines and the addresses of modules do not count, nor do the words beside the
+    type of a parameter: its meaning and range say what may be asked for, not what is computed.
 
     Parameters
     ----------
@@ -167,7 +168,8 @@ def _without(text, nodes):
         if token.type == tokenize.COMMENT:
             row, column = token.start
             lines[row - 1] = lines[row - 1][:column]
-    for node in nodes:
+    # From the end, so that what is cut out of a line leaves the places of what stands before it.
+    for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset), reverse=True):
         _cut(lines, node)
     return "\n".join(line.rstrip() for line in lines if line.strip())
 
@@ -187,6 +189,17 @@ def _docstrings(tree):
             value = first.value if isinstance(first, ast.Expr) else None
             if isinstance(value, ast.Constant) and isinstance(value.value, str):
                 yield value
+
+
+def _meanings(tree):
+    """The strings beside the types of parameters, as in ``n: Annotated[int, "pairs; [2, 100]"]``."""
+    for argument in ast.walk(tree):
+        note = argument.annotation if isinstance(argument, ast.arg) else None
+        if isinstance(note, ast.Subscript) and ast.unparse(note.value).split(".")[-1] == "Annotated":
+            texts = note.slice.elts[1:] if isinstance(note.slice, ast.Tuple) else []
+            yield from (
+                text for text in texts if isinstance(text, ast.Constant) and isinstance(text.value, str)
+            )
 
 
 # --- imports of this package -------------------------------------------------------------------------------
@@ -228,10 +241,13 @@ def _parts(path, _changed):
 
 
 def _without_imports(text):
-    """A bare piece of Python less what it imports from this package, and those imports as bindings."""
+    """A bare piece of Python less what it imports from this package, and those imports as bindings.
+
+    The texts in the annotations of parameters are taken out too.
+    """
     tree = ast.parse(text)
     imports = [node for node in ast.walk(tree) if _is_ours(node)]
-    return _without(text, [*_docstrings(tree), *imports]), list(_bindings(tree))
+    return _without(text, [*_docstrings(tree), *imports, *_meanings(tree)]), list(_bindings(tree))
 
 
 def _is_ours(node):

@@ -101,7 +101,7 @@ class Parameter:
                 raise ValueError
             return [self._convert_item(item) for item in items]
         except (ValueError, TypeError, OverflowError, RecursionError, yaml.YAMLError):
-            raise UsageError(f"{self.name} = {_short(value)}: must be {self.range_text}") from None
+            raise UsageError(f"{self.name} = {shortened(value)}: must be {self.range_text}") from None
 
     def _convert_item(self, value):
         kind = self.item_type
@@ -121,7 +121,8 @@ def _parse_scalar(text, kind):
     return kind(text)
 
 
-def _short(value):
+def shortened(value: object) -> str:
+    """A value in one line of at most `LONGEST` characters, for a message that refuses it."""
     text = value if isinstance(value, str) else repr(value)
     text = " ".join(text.split())
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import get_type_hints
 
 from assocmem.checks import UsageError, nearest
-from assocmem.experiments.points import REGISTERED
+from assocmem.experiments.points import REGISTERED, RELATIONS
 from assocmem.sweeps.fingerprints import fingerprint, function_source, neighbours
-from assocmem.sweeps.parameters import Parameter, parse_range
+from assocmem.sweeps.parameters import Parameter, parse_range, shortened
 
 GROUP = "assocmem.point_functions"
 """Entry points that make point functions from names with their prefix."""
@@ -41,6 +41,8 @@ class PointFunction:
         Which of ``device`` and ``checkpoint`` it takes.
     text : str
         Its source; for a function of one's own that of its module, and of those beside it that it imports.
+    relations : callable, optional
+        A function of all parameters, which lists names, whether their values go together, and what would do.
     """
 
     name: str
@@ -49,6 +51,7 @@ class PointFunction:
     required: frozenset[str]
     context: frozenset[str]
     text: str
+    relations: Callable[..., list[tuple[str, bool, str]]] | None = None
 
     @property
     def code(self) -> str:
@@ -61,7 +64,8 @@ class PointFunction:
         Raises
         ------
         UsageError
-            For an unknown or missing name, a wrong type, or a value out of range.
+            For an unknown or missing name, a wrong type, a value out of range, or values that do not go
+            together.
         """
         for name in settings:
             if name not in self.parameters:
@@ -69,10 +73,14 @@ class PointFunction:
         missing = [name for name in self.required if name not in settings]
         if missing:
             raise UsageError(f"{self.name}: no value for {', '.join(sorted(missing))}")
-        return {
+        values = {
             name: parameter.convert(settings[name]) if name in settings else parameter.default
             for name, parameter in self.parameters.items()
         }
+        for name, ok, allowed in self.relations(**values) if self.relations else []:
+            if not ok:
+                raise UsageError(f"{self.name}: {name} = {shortened(values[name])}: must be {allowed}")
+        return values
 
 
 def point_function(name: str) -> PointFunction:
@@ -96,7 +104,8 @@ def point_function(name: str) -> PointFunction:
     if name in known:
         call = known[name]
         hints = get_type_hints(call, include_extras=True)
-        return _described(name, call, function_source(name), inspect.signature(call), hints)
+        described = _described(name, call, function_source(name), inspect.signature(call), hints)
+        return replace(described, relations=RELATIONS.get(name))
     module, _, function = name.partition(":")
     plugins = entry_points(group=GROUP, name=module)
     if plugins:

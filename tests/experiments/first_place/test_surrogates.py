@@ -133,3 +133,9 @@ def test_bad_sizes_are_refused(arguments):
     name = next(iter(arguments))
     with pytest.raises(ValueError, match=f"{name} = .*: must be"):
         score_directions(STRUCTURES[0], **({"n": 4, "d": 2, "seed": 0} | arguments))
+
+
+def test_too_many_directions_for_the_memory_are_refused(monkeypatch):
+    monkeypatch.setattr("assocmem.machine.available_bytes", lambda: 2**20)
+    with pytest.raises(ValueError, match="n = 100 needs about .* GiB"):
+        score_directions(STRUCTURES[0], 100, 30, 0)

@@ -38,3 +38,13 @@ def test_carriers_of_both_aggregates():
     assert carriers["tail average"][1] == pytest.approx(20, rel=0.05)
     tail = np.sort(columns, axis=1)[:, -20:].mean()
     assert values["tail average"][1] == pytest.approx(200 * tail, rel=1e-3)
+
+
+@pytest.mark.parametrize("taken", [[3.0, 3.0, 3.0], [0.0, 0.0, 0.0]])
+def test_columns_that_all_lose_the_same(taken):
+    sizes, mixed = [50, 52, 300], [0.01, 0.02, 0.05]
+    same = [np.full(4, x) for x in taken]
+    found = check(**newcomer_evidence(sizes, same))
+    assert found.verdict == ("holds" if taken[0] else "not yet")
+    noisy = [*same[:2], np.full(4, 3.0) + np.array([*mixed, 0.0])]
+    assert np.isfinite(check(**newcomer_evidence(sizes, noisy)).measured).all()

@@ -16,7 +16,7 @@ from assocmem.checks import require, require_integer
 from assocmem.experiments.bisection import last_that_holds
 from assocmem.memories.clipped import clipped_memory
 from assocmem.memories.outer_products import correlation_memory
-from assocmem.memories.sparse_repair import repair_in_place, sparse_repair
+from assocmem.memories.sparse_repair import repair_in_place, reserve_at_share, sparse_repair
 from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.pairs.scores import retrieval_margins
 from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
@@ -80,7 +80,7 @@ def _correlation(pairs):
 
 def _split(share, gamma):
     def build(pairs):
-        reserve = None if share is None else max(1, round(share * pairs.d))
+        reserve = None if share is None else reserve_at_share(share, pairs.d)
         return Built(sparse_repair(pairs, gamma=gamma, reserve=reserve).W, 1)
 
     return build

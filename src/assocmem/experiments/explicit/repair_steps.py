@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from assocmem.memories.sparse_repair import SparseRepair, sparse_repair
+from assocmem.memories.sparse_repair import SparseRepair, reserve_at_share, sparse_repair
 from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import retrieval_margins, signals_and_rivals
 
@@ -109,6 +109,6 @@ def failing_after_repair(pairs: Pairs, *, share: float | None, gamma: float) -> 
     -------
     int
     """
-    reserve = None if share is None else max(1, round(share * pairs.d))
+    reserve = None if share is None else reserve_at_share(share, pairs.d)
     repaired = sparse_repair(pairs, gamma=gamma, reserve=reserve)
     return int((retrieval_margins(pairs, repaired.W) <= 0).sum())

@@ -15,7 +15,10 @@ import torch
 from scipy.optimize import brentq, linprog
 
 from assocmem.checks import require_integer
+from assocmem.machine import memory_shortage
 
+COPIES = 4
+"""How often the directions are in memory, at most, while an instance is decided: drawn, scaled, compared."""
 STEPS = 60
 """Newton steps towards a verdict, at most, before a linear program decides; a training may take 40 times as
 many, since its ridge falls by stages."""
@@ -84,10 +87,18 @@ def score_directions(structure: Structure, n: int, d: int, seed: int) -> torch.T
     Returns
     -------
     Tensor, shape (n, n, d * d), float64
+
+    Raises
+    ------
+    ValueError
+        For an n, d or seed out of range, or naming the memory that is missing.
     """
     require_integer("n", n, 2)
     require_integer("d", d, 1)
     require_integer("seed", seed, 0)
+    shortage = memory_shortage(lambda m: 8 * (COPIES * m**2 * d**2 + 2 * d**4), n)
+    if shortage:
+        raise ValueError(shortage)
     rng = np.random.default_rng(seed)
 
     def vectors(targets, keys, size):

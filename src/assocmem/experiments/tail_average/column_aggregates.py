@@ -10,6 +10,8 @@ from assocmem.pairs.tail_average import smoothed_gradient, smoothed_tail_average
 
 NEWCOMER = 3
 """Height of a newcomer, in standard deviations of the column: well inside the tail."""
+NOTHING = 1e-5
+"""What a newcomer takes at least, and the least relative error of it: far below any that is measured."""
 
 
 def measure_newcomer(
@@ -63,8 +65,10 @@ def newcomer_evidence(sizes: list[int], taken: list[np.ndarray]) -> dict:
     dict
         The arguments of `assocmem.book.claims.check`.
     """
-    means = np.array([t.mean() for t in taken])
+    means = np.array([t.mean() for t in taken]).clip(NOTHING)
     errors = np.array([t.std(ddof=1) / math.sqrt(len(t)) for t in taken]) / means
+    errors = errors.clip(NOTHING)  # columns whose tail is one score all lose the same
+    errors[means == NOTHING] = 1.0  # where nothing is taken, no power shows
     (slope, _), covariance = np.polyfit(np.log(sizes), np.log(means), 1, w=1 / errors, cov="unscaled")
     return {
         "claim": "lemma-4",
