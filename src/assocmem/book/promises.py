@@ -178,11 +178,10 @@ def _promised(source):
     nodes = list(_executed(syntax_tree(source)))
     called = {_name(node.func) for node in nodes if isinstance(node, ast.Call)}
     kinds = [kind for name, kind in MADE_BY.items() if name in called]
-    printing = any(
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _name(node.value.func) == "print"
-        for node in syntax_tree(source).body
-    )
-    return kinds + ["text"] * printing
+    lines = [node.value for node in syntax_tree(source).body if isinstance(node, ast.Expr)]
+    printed = [line for line in lines if isinstance(line, ast.Call) and _name(line.func) == "print"]
+    to_page = [line for line in printed if "file" not in {keyword.arg for keyword in line.keywords}]
+    return kinds + ["text"] * bool(to_page)
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:

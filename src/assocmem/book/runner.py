@@ -48,8 +48,7 @@ c.IPKernelApp.log_level = 50
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
 """
 """The file that a kernel begins with: it is quiet about itself, and Matplotlib about its fonts, settings and
-caches, which are not the same on two machines. What a cell does wrong comes as a warning of Python, and stays."""
-
+caches, which are not the same on two machines. What a cell does wrong is a warning of Python, and stays."""
 DEATH = "its kernel died (out of memory, or killed)"
 """What is said of a kernel that is gone before its last cell has ended."""
 CELL_FILE = re.compile(r"[^\s\"']*[/\\]ipykernel_\d+[/\\]\d+\.py")
@@ -57,8 +56,7 @@ CELL_FILE = re.compile(r"[^\s\"']*[/\\]ipykernel_\d+[/\\]\d+\.py")
 
 
 class SectionFailed(RuntimeError):
-    """A cell raised or did not show what it should, or the kernel died; its text is one line that says where and
-    why."""
+    """A cell raised or did not show what it should, or the kernel died; its text is one line on where and why."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +101,8 @@ def run_section(
     Raises
     ------
     UsageError
-        Before anything is written: no GPU where one is asked for, too little memory, no such folder, a caption
-        that is not complete.
+        Before anything is written: no GPU where one is asked for, too little memory, no such folder, a
+        caption that is not complete.
     SectionFailed
         If a cell raises, a figure, a table or a check does not appear, or the kernel dies.
     """
