@@ -1,7 +1,9 @@
 """The machine: memory and cores that are there, variables for processes, files written in one step."""
 
+import atexit
 import os
 import platform
+import shutil
 import tempfile
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
@@ -180,6 +182,14 @@ def writable_home() -> Iterator[None]:
             os.mkdir(place)
         with environment(settings):
             yield
+
+
+def place_for_triton() -> None:
+    """Where Triton cannot write to its folder it fails; give it another then, until this process ends."""
+    home = os.environ.get("TRITON_HOME") or os.path.expanduser("~")
+    if not _can_hold_files(os.environ.get("TRITON_CACHE_DIR") or os.path.join(home, ".triton", "cache")):
+        os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp(prefix="assocmem-")
+        atexit.register(shutil.rmtree, os.environ["TRITON_CACHE_DIR"], ignore_errors=True)
 
 
 def _can_hold_files(folder: str) -> bool:

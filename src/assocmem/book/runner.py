@@ -56,7 +56,7 @@ CELL_FILE = re.compile(r"[^\s\"']*[/\\]ipykernel_\d+[/\\]\d+\.py")
 
 
 class SectionFailed(RuntimeError):
-    """A cell raised or did not show what it should, or the kernel died; its text is one line on where and why."""
+    """A cell raised or did not show what it should, or the kernel died; one line says where and why."""
 
 
 @dataclass(frozen=True)
