@@ -8,6 +8,7 @@ import ast
 import base64
 import binascii
 import io
+import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
@@ -30,6 +31,30 @@ MADE_BY = {"Table": "table", "check": "check", "panels": "figure"}
 
 
 # --- before a section runs ------------------------------------------------------------------------
+
+
+def unreadable(headers: Iterable[str]) -> list[str]:
+    """Lines for the headers of cells that have a caption or tags which are no JSON and would be lost.
+
+    Parameters
+    ----------
+    headers : iterable of str
+        What follows the marker of each cell.
+
+    Returns
+    -------
+    list of str
+        Each begins with ``cell NUMBER``.
+    """
+    lines = []
+    for number, header in enumerate(headers, 1):
+        for found in re.finditer(r"(?<!\S)(mystnb|tags)=", header):
+            try:
+                json.JSONDecoder().raw_decode(header, found.end())
+            except ValueError:
+                lines.append(f"cell {number}: its header has {found[1]} that cannot be read")
+                break
+    return lines
 
 
 def mistakes(cells: Iterable[dict]) -> list[str]:
@@ -69,14 +94,9 @@ def mistakes(cells: Iterable[dict]) -> list[str]:
 
 
 def _untold(metadata):
-    """What is missing from a header: a caption that is not complete, or a part that is no JSON."""
-    broken = [
-        name
-        for name, kind in (("mystnb", dict), ("tags", list))
-        if not isinstance(metadata.get(name, kind()), kind)
-    ]
-    if broken:
-        return [f"its header has {name} that cannot be read" for name in broken]
+    """What a header lacks of a caption."""
+    if not isinstance(metadata.get("mystnb", {}), dict):
+        return ["its header has mystnb that cannot be read"]
     if "mystnb" not in metadata:
         return []
     figure, image = _figure(metadata), metadata["mystnb"].get("image")
@@ -120,7 +140,7 @@ def broken_promises(cells: Iterable[dict]) -> list[str]:
 
 
 def skipped(cells: Iterable[dict]) -> list[str]:
-    """Lines for the cells that were not executed, because one before them ended the run.
+    """A line for the cell that ended the run before the last one, without an error that counts as one.
 
     Parameters
     ----------
@@ -130,7 +150,7 @@ def skipped(cells: Iterable[dict]) -> list[str]:
     Returns
     -------
     list of str
-        Each begins with ``cell NUMBER``.
+        None or one, which begins with ``cell NUMBER``.
     """
     code = [(number, cell) for number, cell in enumerate(cells, 1) if cell["cell_type"] == "code"]
     stopped = [
@@ -144,7 +164,7 @@ def skipped(cells: Iterable[dict]) -> list[str]:
         for number, cell in code
         if cell["execution_count"] is None and syntax_tree(_text(cell["source"])).body
     ]
-    return stopped + waiting
+    return (stopped + waiting)[:1]
 
 
 def _broken(cell):

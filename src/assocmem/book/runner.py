@@ -21,7 +21,7 @@ from pathlib import Path
 
 import nbformat
 
-from assocmem.book.promises import broken_promises, mistakes, skipped
+from assocmem.book.promises import broken_promises, mistakes, skipped, unreadable
 from assocmem.book.run_record import write_record
 from assocmem.book.sections import Section
 from assocmem.book.tables_read import folders_read
@@ -51,8 +51,8 @@ logging.getLogger("matplotlib").setLevel(logging.ERROR)
 caches, which are not the same on two machines. What a cell does wrong is a warning of Python, and stays."""
 DEATH = "its kernel died (out of memory, or killed)"
 """What is said of a kernel that is gone before its last cell has ended."""
-CELL_FILE = re.compile(r"[^\s\"']*[/\\]ipykernel_\d+[/\\]\d+\.py")
-"""The name that a kernel makes up for the text of a cell, with which warnings of Python begin."""
+CELL_FILE = r"[/\\]ipykernel_\d+[/\\]\d+\.py"
+"""How the name ends that a kernel makes up for the text of a cell, with which warnings of Python begin."""
 
 
 class SectionFailed(RuntimeError):
@@ -179,7 +179,8 @@ def _stored_key(target):
 
 
 def _require_complete(section):
-    wrong = mistakes(_notebook(section).cells)
+    headers = [header for header, _ in section.cells]
+    wrong = unreadable(headers) or mistakes(_notebook(section).cells)
     if wrong:
         raise UsageError(f"section {section.name}, {wrong[0]}")
 
@@ -275,8 +276,11 @@ def _papermill(source, output, parameters, folder):
 
 def _last_place(cells):
     """Where a kernel was when it died, if that is known."""
-    states = [cell.metadata.get("papermill", {}).get("status") for cell in cells]
-    return f" in cell {states.index('running') + 1}" if "running" in states else ""
+    for number, cell in enumerate(cells, 1):
+        state = cell.metadata.get("papermill", {}).get("status", "completed")
+        if cell.cell_type == "code" and cell.source and (state != "completed" or not cell.execution_count):
+            return f" in cell {number}"
+    return ""
 
 
 @contextlib.contextmanager
@@ -338,7 +342,7 @@ def _replaced(value, names):
     if isinstance(value, str):
         for path, name in names.items():
             value = value.replace(path, name)
-        return CELL_FILE.sub("<cell>", value)
+        return re.sub(re.escape(tempfile.gettempdir()) + CELL_FILE, "<cell>", value)
     if isinstance(value, list):
         return [_replaced(item, names) for item in value]
     if isinstance(value, dict):
