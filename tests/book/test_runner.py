@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -413,25 +412,10 @@ check("lemma-3", "it", measured=n, predicted=3, tolerance=1, falsehood=("9", 9))
 # --- the sections themselves ----------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def smoke_runs(tmp_path_factory):
-    """All sections under the smoke profile, two at a time: a run leaves a core idle most of the time."""
-    out = tmp_path_factory.mktemp("smoke")
-    command = [sys.executable, "-m", "assocmem", "run"]
-
-    def start(name):
-        options = ["--profile", "smoke", "--out", str(out / name)]
-        return subprocess.run([*command, name, *options], capture_output=True, text=True, check=False)
-
-    with ThreadPoolExecutor(2) as pool:
-        yield {name: (out / name / f"{name}.ipynb", pool.submit(start, name)) for name in section_names()}
-
-
 @pytest.mark.parametrize("name", section_names())
 def test_every_section_runs_under_the_smoke_profile_with_the_verdicts_it_reports(name, smoke_runs):
-    path, running = smoke_runs[name]
-    done = running.result()
-    assert done.returncode == 0, done.stderr
+    path, code, errors = smoke_runs(name)
+    assert code == 0, errors
     checks = read_checks(path)
     assert checks
     assert surprises(checks) == []

@@ -276,11 +276,8 @@ def _papermill(source, output, parameters, folder):
 
 def _last_place(cells):
     """Where a kernel was when it died, if that is known."""
-    for number, cell in enumerate(cells, 1):
-        state = cell.metadata.get("papermill", {}).get("status", "completed")
-        if cell.cell_type == "code" and cell.source and (state != "completed" or not cell.execution_count):
-            return f" in cell {number}"
-    return ""
+    begun = [n for n, cell in enumerate(cells, 1) if cell.metadata.get("papermill", {}).get("start_time")]
+    return f" in cell {begun[-1]}" if begun else ""
 
 
 @contextlib.contextmanager
