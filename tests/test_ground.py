@@ -1,10 +1,14 @@
 """Argument checks and memory estimates."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assocmem import machine
 from assocmem.checks import require, require_integer
 from assocmem.machine import available_bytes, largest_that_fits, memory_shortage
 
@@ -40,3 +44,47 @@ def test_shortage_gives_the_number_and_the_largest_size():
 
 def test_available_memory_is_that_of_a_machine():
     assert 2**26 < available_bytes() < 2**50
+
+
+# --- a home that can be written -------------------------------------------------------------------
+
+
+def homeless(monkeypatch, **settings):
+    for name in (*machine.PLACES, *machine.OWN_PLACES):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, str(value))
+
+
+def test_a_home_that_can_be_written_is_left_alone(tmp_path, monkeypatch):
+    homeless(monkeypatch, HOME=tmp_path / "not" / "there" / "yet")
+    before = dict(os.environ)
+    with machine.writable_home():
+        assert dict(os.environ) == before
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_libraries_get_a_home_where_they_cannot_write_and_it_is_removed(tmp_path, monkeypatch):
+    """As root, for whom all folders can be written, below a file none can."""
+    homeless(monkeypatch, HOME="/dev/null/home", XDG_CACHE_HOME=tmp_path, NUMBA_CACHE_DIR="/dev/null/numba")
+    before = dict(os.environ)
+    with machine.writable_home():
+        changed = {name: Path(os.environ[name]) for name in os.environ.keys() - before.keys()}
+        changed |= {name: Path(os.environ[name]) for name in ("HOME", "NUMBA_CACHE_DIR")}
+        assert {"MPLCONFIGDIR", "XDG_CONFIG_HOME", "JUPYTER_DATA_DIR"} <= changed.keys()
+        assert "IPYTHONDIR" not in changed
+        assert os.environ["XDG_CACHE_HOME"] == str(tmp_path)
+        for place in changed.values():
+            (place / "kept").mkdir()
+    assert dict(os.environ) == before
+    assert not any(place.exists() for place in changed.values())
+
+
+def test_one_folder_that_cannot_be_written_is_replaced_alone(tmp_path, monkeypatch):
+    (tmp_path / ".cache").mkdir()
+    (tmp_path / ".cache" / "matplotlib").write_text("no folder")
+    homeless(monkeypatch, HOME=tmp_path)
+    before = dict(os.environ)
+    with machine.writable_home():
+        assert os.environ.keys() - before.keys() == {"MPLCONFIGDIR"}
+        assert os.environ["HOME"] == str(tmp_path)

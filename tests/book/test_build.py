@@ -96,6 +96,23 @@ def test_a_vanished_check_stops_the_build(small_book, monkeypatch, capsys):
     assert not (small_book / "_build").exists()
 
 
+def test_what_is_promised_and_not_there_stops_the_build(small_book, monkeypatch, capsys):
+    store(small_book)
+    path = small_book / "book" / "sections" / "correlation_memory.ipynb"
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    stored["cells"][1]["metadata"]["mystnb"] = {"figure": {"name": "fig-a", "caption": "A line."}}
+    path.write_text(json.dumps(stored), encoding="utf-8")
+    (small_book / "book" / "figures").mkdir()
+    (small_book / "book" / "figures" / "task.png").touch()
+    monkeypatch.setattr(build, "execute_sections", lambda *names, **options: ([], {}))
+    assert build.build_book() == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "assocmem: section correlation_memory, cell 2: its figure fig-a has no picture",
+        "assocmem: book/figures/task.png: the picture is empty",
+    ]
+    assert not (small_book / "_build").exists()
+
+
 def test_a_section_without_notes_stops_the_build_before_it_starts(small_book, capsys):
     (small_book / "notebooks" / "sections.yml").write_text("{}")
     assert main(["build"]) == 2

@@ -5,8 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,6 +59,49 @@ def test_two_runs_are_byte_identical_and_clean(project, capsys):
     assert files(Path.cwd()) == []
 
 
+DRAWING = """
+# %%
+import warnings
+
+from assocmem.book.plotting import panels, use_style
+
+use_style()
+warnings.warn("look")
+
+# %% mystnb={"figure": {"name": "fig-line", "caption": "A line."}, "image": {"alt": "A line."}}
+figure, ax = panels()
+ax.plot([1, n])
+figure
+"""
+
+
+def test_a_home_that_cannot_be_written_leaves_no_trace(project, tmp_path, capfd, monkeypatch):
+    source = project / "notebooks" / "tiny.py"
+    source.write_text(source.read_text(encoding="utf-8") + DRAWING, encoding="utf-8")
+    assert run("tiny", "--out", project / "a.ipynb") == 0
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("HOME", "/dev/null/home")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null/cache")
+    assert run("tiny", "--out", project / "b.ipynb") == 0
+    assert (project / "a.ipynb").read_bytes() == (project / "b.ipynb").read_bytes()
+    assert "<cell>:6: UserWarning: look" in streams(project / "b.ipynb", "stderr")
+    assert capfd.readouterr().err == ""
+    assert files(scratch) == []
+
+
+def test_a_figure_that_is_not_there_fails_and_is_named(project, capsys):
+    source = project / "notebooks" / "tiny.py"
+    text = source.read_text(encoding="utf-8") + DRAWING
+    source.write_text(text.removesuffix("figure\n"), encoding="utf-8")
+    assert run("tiny", "--out", project / "out") == 1
+    error = capsys.readouterr().err
+    assert error.startswith("assocmem: section tiny failed, cell 7: its figure fig-line has no picture; see ")
+    assert files(project / "out") == ["tiny.failed.ipynb"]
+
+
 def test_a_run_that_is_up_to_date_is_skipped_until_forced(project, capsys):
     assert run("tiny", "--out", project) == 0
     target = project / "tiny.ipynb"
@@ -99,7 +142,7 @@ def test_a_kernel_that_dies_is_a_failure(project, capsys):
         source.read_text(encoding="utf-8") + "\n# %%\nimport os\nos._exit(9)\n", encoding="utf-8"
     )
     assert run("tiny", "--out", project / "out") == 1
-    assert "its kernel died" in capsys.readouterr().err
+    assert "its kernel died (out of memory, or killed) in cell 6" in capsys.readouterr().err
     assert files(project / "out") == ["tiny.failed.ipynb"]
 
 
@@ -323,6 +366,8 @@ def test_a_signal_ends_a_run_cleanly(project, tmp_path, number):
         ("n = 3  #", "n = 3 +  #", 2, "parameters cell, line 'n = 3 +"),
         ("n: 1000 * n", "n: 1000 * m", 2, "memory cell: NameError: name 'm' is not defined"),
         ("import sys", "import sys)", 1, "SyntaxError"),
+        ("import sys", "%load_ext x", 2, "cell 4: '%load_ext x' is a command of IPython"),
+        ('tags=["memory"]', "", 2, "section tiny, no cell has the tag memory"),
     ],
 )
 def test_mistakes_in_a_section_are_one_line(project, capsys, old, new, code, message):
@@ -399,25 +444,10 @@ check("lemma-3", "it", measured=n, predicted=3, tolerance=1, falsehood=("9", 9))
 # --- the sections themselves ----------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def smoke_runs(tmp_path_factory):
-    """All sections under the smoke profile, two at a time: a run leaves a core idle most of the time."""
-    out = tmp_path_factory.mktemp("smoke")
-    command = [sys.executable, "-m", "assocmem", "run"]
-
-    def start(name):
-        options = ["--profile", "smoke", "--out", str(out / name)]
-        return subprocess.run([*command, name, *options], capture_output=True, text=True, check=False)
-
-    with ThreadPoolExecutor(2) as pool:
-        yield {name: (out / name / f"{name}.ipynb", pool.submit(start, name)) for name in section_names()}
-
-
 @pytest.mark.parametrize("name", section_names())
 def test_every_section_runs_under_the_smoke_profile_with_the_verdicts_it_reports(name, smoke_runs):
-    path, running = smoke_runs[name]
-    done = running.result()
-    assert done.returncode == 0, done.stderr
+    path, code, errors = smoke_runs(name)
+    assert code == 0, errors
     checks = read_checks(path)
     assert checks
     assert surprises(checks) == []

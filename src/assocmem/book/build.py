@@ -17,6 +17,7 @@ from assocmem.book.claims import read_checks, surprises
 from assocmem.book.explorer import write_script
 from assocmem.book.ledger import ledger, ledger_line, ledger_page, miscounts
 from assocmem.book.notes import read_notes
+from assocmem.book.promises import broken_promises, still_pictures
 from assocmem.book.run_record import read_record
 from assocmem.book.sections import PAGES, load_section
 from assocmem.book.status_page import status_page
@@ -91,6 +92,7 @@ def prepare(root: Path, pages: Iterable[str], *, force: bool = False) -> tuple[l
     names = [page.removeprefix(PAGES) for page in pages if page.startswith(PAGES)]
     read_notes(names, root)  # before anything is executed
     problems, times = execute_sections(names, root, force=force)
+    problems = problems or lacking(names, root)
     problems = problems or write_ledger(names, root)
     if not problems:
         try:
@@ -167,6 +169,28 @@ def execute_sections(
                 process.terminate()
             raise
     return failures, {name: times[name] for name in names}
+
+
+def lacking(names: Sequence[str], root: Path) -> list[str]:
+    """What the pages promise and do not show: figures, tables and checks of sections, and pictures in files.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the sections.
+    root : Path
+        Of the project.
+
+    Returns
+    -------
+    list of str
+        Each names the section and the cell, or the file.
+    """
+    lines = []
+    for name in names:
+        cells = json.loads((root / PAGES / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+        lines += [f"section {name}, {line}" for line in broken_promises(cells)]
+    return lines + [f"book/{line}" for line in still_pictures(root / "book")]
 
 
 def write_ledger(names: Sequence[str], root: Path) -> list[str]:
@@ -255,8 +279,10 @@ def render(root: Path, pages: Iterable[str]) -> list[str]:
         shutil.rmtree(output / "html" / ".doctrees", ignore_errors=True)
         shutil.rmtree(output / ".doctrees", ignore_errors=True)
         return problems
-    missing = [page for page in [*pages, "claims.json"] if not _rendered(output / "html", page).is_file()]
-    return [f"the book lacks the page {page}" for page in missing]
+    html = output / "html"
+    missing = [page for page in [*pages, "claims.json"] if not _rendered(html, page).is_file()]
+    lines = [f"the book lacks the page {page}" for page in missing]
+    return lines + [f"the book, _images/{line}" for line in still_pictures(html / "_images")]
 
 
 def jupyter_book(root: Path, *arguments: str, **variables: str) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from assocmem.book.sections import DEFAULT, PROFILES, load_profile, load_section, resolve, section_names
 from assocmem.book.terminal_table import aligned
+from assocmem.machine import writable_home
 from assocmem.sweeps.parameters import read_settings
 
 
@@ -85,12 +86,14 @@ def _params(options):
 
 
 def _build(options):
-    from assocmem.book.build import build_book
+    with writable_home():  # one for all sections, and for Matplotlib, which looks for it when it is imported
+        from assocmem.book.build import build_book
 
-    return build_book(force=options.force)
+        return build_book(force=options.force)
 
 
 def _pdf(options):
-    from assocmem.book.pdf import build_pdf
+    with writable_home():
+        from assocmem.book.pdf import build_pdf
 
-    return build_pdf()
+        return build_pdf()

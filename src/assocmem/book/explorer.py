@@ -25,6 +25,9 @@ DIGITS = 15.0
 MEMORIES = {SPLIT: "sparse repair, best reserve", CLIPPED: "equal signals, worst competitors clipped once"}
 """What the pages call the explicit memories of the stored table."""
 
+END = ";\n"
+"""How a script ends that is whole."""
+
 
 def write_script(path: Path) -> None:
     """Write the tables as a script that puts them where the pages look, unless it is there and up to date.
@@ -40,10 +43,12 @@ def write_script(path: Path) -> None:
         If a stored table is missing or stale.
     """
     head = f"// made by assocmem.book.explorer from {_key()}\n"
-    if path.exists() and path.read_text(encoding="utf-8").startswith(head):
-        return
+    if path.exists():
+        there = path.read_text(encoding="utf-8", errors="replace")
+        if there.startswith(head) and there.endswith(END):
+            return
     text = json.dumps(tables(), separators=(",", ":"), allow_nan=False)
-    write_whole(path, f"{head}(globalThis.assocmem = globalThis.assocmem || {{}}).tables = {text};\n")
+    write_whole(path, f"{head}(globalThis.assocmem = globalThis.assocmem || {{}}).tables = {text}{END}")
 
 
 def _key():

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import platform
+import re
 import sys
 import tempfile
 import time
@@ -20,11 +21,12 @@ from pathlib import Path
 
 import nbformat
 
+from assocmem.book.promises import broken_promises, mistakes, skipped, unreadable
 from assocmem.book.run_record import write_record
 from assocmem.book.sections import Section, require_relations
 from assocmem.book.tables_read import folders_read
 from assocmem.checks import UsageError
-from assocmem.machine import environment, memory_shortage, write_whole
+from assocmem.machine import environment, memory_shortage, writable_home, write_whole
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sweeps.fingerprints import fingerprint, syntax_tree
 from assocmem.sweeps.project import project_root
@@ -39,9 +41,22 @@ KERNEL_ENVIRONMENT = {
 """Figures go into the notebook, sets have the same order in every run, and the debugger does not complain
 about modules that are frozen into Python."""
 
+CONFIGURATION = """\
+import logging
+
+c.IPKernelApp.log_level = 50
+logging.getLogger("matplotlib").setLevel(logging.ERROR)
+"""
+"""The file that a kernel begins with: it is quiet about itself, and Matplotlib about its fonts, settings and
+caches, which are not the same on two machines. What a cell does wrong is a warning of Python, and stays."""
+DEATH = "its kernel died (out of memory, or killed)"
+"""What is said of a kernel that is gone before its last cell has ended."""
+CELL_FILE = r"[/\\]ipykernel_\d+[/\\]\d+\.py"
+"""How the name ends that a kernel makes up for the text of a cell, with which warnings of Python begin."""
+
 
 class SectionFailed(RuntimeError):
-    """A cell raised, or the kernel died; its text is one line that says where and why."""
+    """A cell raised or did not show what it should, or the kernel died; one line says where and why."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +102,15 @@ def run_section(
     ------
     UsageError
         Before anything is written: no GPU where one is asked for, too little memory, values that do not go
-        together, no such folder.
+        together, no such folder, a caption that is not complete.
     SectionFailed
-        If a cell raises or the kernel dies.
+        If a cell raises, a figure, a table or a check does not appear, or the kernel dies.
     """
     target = Path(target).absolute()
     key = run_key(section, values)
     if not force and _stored_key(target) == key:
         return Run(target, 0.0, False)
+    _require_complete(section)
     require_possible(section, values)
     _require_writable(target)
     started = time.monotonic()
@@ -180,6 +196,13 @@ def require_possible(section: Section, values: dict[str, object]) -> None:
     require_relations(section, values)
 
 
+def _require_complete(section):
+    headers = [header for header, _ in section.cells]
+    wrong = unreadable(headers) or mistakes(_notebook(section).cells)
+    if wrong:
+        raise UsageError(f"section {section.name}, {wrong[0]}")
+
+
 def _require_device(values):
     if str(values.get("device", "cpu")).startswith("cuda"):
         import torch
@@ -223,39 +246,53 @@ def _require_writable(target):
 
 def _execute(section, values):
     """Execute in a temporary folder; return the notebook and a line saying what failed, if anything did."""
-    import jupytext
-    from nbclient.exceptions import DeadKernelError
-    from papermill.exceptions import PapermillExecutionError
-
     defaults = {name: p.default for name, p in section.parameters.items()}
     changed = {name: value for name, value in values.items() if value != defaults[name]}
     with tempfile.TemporaryDirectory(prefix="assocmem-") as folder:
         source, output = Path(folder, "in.ipynb"), Path(folder, "out.ipynb")
-        notebook = jupytext.reads(section.text, fmt="py:percent")
-        notebook.metadata["kernelspec"] = KERNEL
-        nbformat.write(notebook, source)
-        failure = ""
-        with _kernel_environment(folder):
-            try:
-                _papermill(source, output, changed, folder)
-            except PapermillExecutionError as error:
-                failure = f"cell {error.cell_index + 1}: {error.ename}: {' '.join(str(error.evalue).split())}"
-            except DeadKernelError:
-                failure = "its kernel died (out of memory, or killed)"
+        nbformat.write(_notebook(section), source)
+        with writable_home(), _kernel_environment(folder):
+            failure = _papermill(source, output, changed, folder)
         notebook = nbformat.read(output if output.exists() else source, as_version=4)
+        if failure == DEATH:
+            failure += _last_place(notebook.cells)
         _hide_paths(notebook, {folder: "<temporary folder>"})
-    return notebook, failure
+    return notebook, failure or "; ".join(skipped(notebook.cells) or broken_promises(notebook.cells))
+
+
+def _notebook(section):
+    """The section as a notebook that has not run."""
+    import jupytext
+
+    notebook = jupytext.reads(section.text, fmt="py:percent")
+    notebook.metadata["kernelspec"] = KERNEL
+    return notebook
 
 
 def _papermill(source, output, parameters, folder):
+    """Execute a notebook; return a line saying what failed, or an empty one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         logging.getLogger("papermill").setLevel(logging.ERROR)
         import papermill
+        from nbclient.exceptions import DeadKernelError
+        from papermill.exceptions import PapermillExecutionError
 
-        papermill.execute_notebook(
-            source, output, parameters, kernel_name=KERNEL["name"], progress_bar=False, cwd=folder
-        )
+        try:
+            papermill.execute_notebook(
+                source, output, parameters, kernel_name=KERNEL["name"], progress_bar=False, cwd=folder
+            )
+        except PapermillExecutionError as error:
+            return f"cell {error.cell_index + 1}: {error.ename}: {' '.join(str(error.evalue).split())}"
+        except DeadKernelError:
+            return DEATH
+    return ""
+
+
+def _last_place(cells):
+    """Where a kernel was when it died, if that is known."""
+    begun = [n for n, cell in enumerate(cells, 1) if cell.metadata.get("papermill", {}).get("start_time")]
+    return f" in cell {begun[-1]}" if begun else ""
 
 
 @contextlib.contextmanager
@@ -267,7 +304,7 @@ def _kernel_environment(folder):
     """
     config = Path(folder, "ipython", "profile_default", "ipython_kernel_config.py")
     config.parent.mkdir(parents=True)
-    config.write_text("c.IPKernelApp.log_level = 50\n", encoding="utf-8")
+    config.write_text(CONFIGURATION, encoding="utf-8")
     settings = KERNEL_ENVIRONMENT | {
         "IPYTHONDIR": str(Path(folder, "ipython")),
         "JUPYTER_RUNTIME_DIR": str(Path(folder, "runtime")),
@@ -317,7 +354,7 @@ def _replaced(value, names):
     if isinstance(value, str):
         for path, name in names.items():
             value = value.replace(path, name)
-        return value
+        return re.sub(re.escape(tempfile.gettempdir()) + CELL_FILE, "<cell>", value)
     if isinstance(value, list):
         return [_replaced(item, names) for item in value]
     if isinstance(value, dict):

@@ -12,6 +12,10 @@ import torch
 import triton
 import triton.language as tl
 
+from assocmem.machine import place_for_triton
+
+place_for_triton()
+
 WIDEST = {"tf32": 256, "tf32x3": 128}
 """Largest dimension d, for each precision, in which the sums of a tile of queries fit into registers."""
 

@@ -8,12 +8,13 @@ folder. Scores are float64; other types and devices go to `assocmem.training.col
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import torch
-from numba import njit
 
 from assocmem.pairs.sizes import column_slices
+from assocmem.training.kept_code import compiled
 
 EPSILON = float(np.finfo(np.float64).eps)
 """Distance from 1 to the next number in double precision."""
@@ -57,20 +58,13 @@ def _compiled(*freedoms: str) -> Callable[[Callable], Callable]:
     A function with freedoms becomes part of each that calls it. Otherwise its sums would have one order in
     the process that compiles it, and another where the caller is read from the folder.
     """
-
-    def decorate(function: Callable) -> Callable:
-        options = {
-            "nogil": True,
-            "error_model": "numpy",
-            "fastmath": {"contract", "nsz", *freedoms},
-            "forceinline": bool(freedoms),
-        }
-        try:
-            return njit(cache=True, **options)(function)
-        except RuntimeError:  # no folder to keep it in: compile anew in each process
-            return njit(**options)(function)
-
-    return decorate
+    return partial(
+        compiled,
+        nogil=True,
+        error_model="numpy",
+        fastmath={"contract", "nsz", *freedoms},
+        forceinline=bool(freedoms),
+    )
 
 
 def suits(x: torch.Tensor) -> bool:

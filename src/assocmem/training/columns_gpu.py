@@ -14,6 +14,10 @@ import torch
 import triton
 import triton.language as tl
 
+from assocmem.machine import place_for_triton
+
+place_for_triton()
+
 TILE = 1024
 """Scores of a column that a program works on at a time; chosen by trial."""
 
