@@ -728,7 +728,7 @@ def test_a_worker_with_other_code_is_refused():
         (["--workers", "2", "--threads", "0"], "--threads 0: must be an integer >= 1"),
         (["--threads", "2"], "--threads goes with --workers"),
         (["--workers", "2", "--scheduler", "tcp://x:1"], "one of --workers, --scheduler"),
-        (["--workers", "two"], "invalid int value"),
+        (["--workers", "two"], "invalid integer value"),
         (["--most", "nan"], "--most nan: must be a number >= 0"),
         (["--most", "-3"], "--most -3.0: must be a number >= 0"),
     ],

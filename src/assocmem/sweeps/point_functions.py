@@ -17,7 +17,7 @@ from typing import get_type_hints
 from assocmem.checks import UsageError, nearest
 from assocmem.experiments.points import REGISTERED
 from assocmem.sweeps.fingerprints import fingerprint, function_source, neighbours
-from assocmem.sweeps.parameters import Parameter, parse_range
+from assocmem.sweeps.parameters import LONGEST, Parameter, parse_range, short
 
 GROUP = "assocmem.point_functions"
 """Entry points that make point functions from names with their prefix."""
@@ -65,7 +65,9 @@ class PointFunction:
         """
         for name in settings:
             if name not in self.parameters:
-                raise UsageError(f"{self.name}: unknown parameter {name!r}{nearest(name, self.parameters)}")
+                raise UsageError(
+                    f"{self.name}: unknown parameter {short(repr(name))}{nearest(name[:LONGEST], self.parameters)}"
+                )
         missing = [name for name in self.required if name not in settings]
         if missing:
             raise UsageError(f"{self.name}: no value for {', '.join(sorted(missing))}")
@@ -134,9 +136,10 @@ def _described(name, call, text, signature, hints):
         given = argument.default is not argument.empty
         try:
             kind, note = hints[key].__origin__, hints[key].__metadata__[0]
+            if kind not in (int, float, bool, str):
+                raise TypeError
             meaning, _, allowed = note.rpartition(";")
             parameter = Parameter(key, kind(), meaning.strip(), parse_range(allowed.strip()))
-            assert parameter.range_text
         except (KeyError, AttributeError, ValueError, TypeError):
             kinds = "Annotated[int, float, str or bool, 'meaning; range']"
             raise UsageError(f"{name}: parameter {key!r} must be annotated as {kinds}") from None
