@@ -58,7 +58,7 @@ def patient(a: Number, *, checkpoint):
         file.write_text(str(count))
         note(a, count)
         if count == 2:
-            raise KeyboardInterrupt
+            os.kill(os.getpid(), signal.SIGINT)
     return {"c": count}
 
 

@@ -63,7 +63,7 @@ def _guarded(command, options):
     try:
         return command(options)
     except StoreError as error:
-        print(f"assocmem: {error}", file=sys.stderr)
+        print(f"assocmem: {' '.join(str(error).splitlines())}", file=sys.stderr)
         return 1
 
 
@@ -104,10 +104,12 @@ def _run(options):
 
 
 def _status(options):
+    from assocmem.sweeps.picture import shown_in
     from assocmem.sweeps.run import status
 
     found = [status(sweep, failures=options.failures) for sweep in _sweeps(options)]
-    print("\n\n".join("\n".join(lines) for lines, _ in found))
+    text = "\n\n".join("\n".join(lines) for lines, _ in found)
+    print(shown_in(getattr(sys.stdout, "encoding", None), text))
     return 0 if all(complete for _, complete in found) else 1
 
 

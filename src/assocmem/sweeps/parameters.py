@@ -19,13 +19,13 @@ LONGEST = 60
 """Characters of a refused value that a message shows at most, so that it stays one line."""
 
 INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
-"""An integer in decimal digits: nothing that YAML 1.1 or Python would read as another number than it seems, such
-as ``010`` (eight), ``1:30`` (ninety) or ``1_0`` (ten)."""
+"""An integer in decimal digits: nothing that YAML 1.1 or Python would read as another number than it seems,
+such as ``010`` (eight), ``1:30`` (ninety) or ``1_0`` (ten)."""
 
 REAL = re.compile(
-    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?\.?inf(inity)?", re.IGNORECASE
+    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?\.?inf(inity)?|\.?nan", re.IGNORECASE
 )
-"""A number in decimal digits, or infinity."""
+"""A number in decimal digits, or infinity, or nan, which every range leaves out."""
 
 HOW = "written in decimal digits, like 10 or 1.5e-3, without leading zeros, underscores or colons"
 """Said about a number that is written in any other way."""
@@ -164,8 +164,8 @@ def number(text: str) -> float:
         digits so large that they would become infinity.
     """
     text = text.strip()
-    value = float(text.lower().replace(".inf", "inf")) if REAL.fullmatch(text) else math.nan
-    if math.isnan(value) or (math.isinf(value) and text[-1].isdigit()):
+    value = float(re.sub(r"\.(?=[in])", "", text.lower())) if REAL.fullmatch(text) else None
+    if value is None or (math.isinf(value) and text[-1].isdigit()):
         raise ValueError(f"{short(text)}: must be a number, {HOW}")
     return value
 
@@ -178,7 +178,7 @@ def is_word(text: str) -> bool:
 
 
 def _in_odd_digits(value):
-    """Whether a value is, or a list or its text has, something like a number that is not in decimal digits."""
+    """Whether a value, or an item of a list or of its text, is like a number but not in decimal digits."""
     if isinstance(value, list):
         return any(isinstance(item, str) and _in_odd_digits(item) for item in value)
     if not isinstance(value, str) or not re.search(r"\d", value):
@@ -189,7 +189,10 @@ def _in_odd_digits(value):
 
 def short(value: object) -> str:
     """What a message shows of a value: its beginning, in one line; text that was given stands as it was."""
-    text = value if isinstance(value, str) else _bounded.repr(value)
+    try:
+        text = value if isinstance(value, str) else _bounded.repr(value)
+    except Exception:  # an object that cannot show itself, or an integer of more than 4,300 digits
+        text = f"something of the type {type(value).__name__}"
     text = " ".join(text[: 10 * LONGEST].split())
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
@@ -242,9 +245,10 @@ def read_settings(path: str | PathLike[str]) -> dict:
 class _Loader(yaml.SafeLoader):
     """A loader that refuses what other loaders pass over, and guesses less.
 
-    A key given twice is refused. What is not plainly true, false, nothing or a number in decimal digits (``010``,
-    ``1:30``, ``0x10``, ``1_000``, ``yes``, a date) stays the text that it is, so that the parameter that it is
-    for takes it as a word, or is named with that text in the refusal, as for a value of the command line.
+    A key given twice is refused. What is not plainly true, false, nothing or a number in decimal digits
+    (``010``, ``1:30``, ``0x10``, ``1_000``, ``yes``, a date) stays the text that it is, so that the parameter
+    that it is for takes it as a word, or is named with that text in the refusal, as for a value of the
+    command line.
     """
 
     yaml_implicit_resolvers: ClassVar[dict] = {}
@@ -260,7 +264,7 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def construct_plain(self, node):
-        """An integer, a number or a truth value, also one with an explicit tag; else the text as it stands."""
+        """An integer, a number or a truth value, also one with a tag; else the text as it stands."""
         text = self.construct_scalar(node)
         for read in (integer, number):
             with contextlib.suppress(ValueError):

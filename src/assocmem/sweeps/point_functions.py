@@ -65,9 +65,8 @@ class PointFunction:
         """
         for name in settings:
             if name not in self.parameters:
-                raise UsageError(
-                    f"{self.name}: unknown parameter {short(repr(name))}{nearest(name[:LONGEST], self.parameters)}"
-                )
+                near = nearest(name[:LONGEST], self.parameters)
+                raise UsageError(f"{self.name}: unknown parameter {short(repr(name))}{near}")
         missing = [name for name in self.required if name not in settings]
         if missing:
             raise UsageError(f"{self.name}: no value for {', '.join(sorted(missing))}")

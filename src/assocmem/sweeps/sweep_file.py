@@ -126,10 +126,7 @@ def read_sweep(path: str | PathLike[str]) -> Sweep:
             raise UsageError(f"{path}: unknown key {short(repr(key))}{nearest(key[:LONGEST], KEYS)}")
     if not isinstance(content.get("point"), str):
         raise UsageError(f"{path}: point must name a point function")
-    title = content.get("title")
-    title = path.stem if title is None else title
-    if isinstance(title, list | dict) or not is_word(" ".join(str(title).split())):
-        raise UsageError(f"{path}: title = {short(title)}: must be a few words")
+    title = _title(path, content)
     fixed, blocks = content.get("fixed") or {}, content.get("points")
     blocks = blocks if isinstance(blocks, list) else [blocks]
     if not isinstance(fixed, dict) or not blocks or not all(isinstance(block, dict) for block in blocks):
@@ -153,7 +150,7 @@ def read_sweep(path: str | PathLike[str]) -> Sweep:
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     common = {name: first[name] for name in fixed if name in first}
-    return Sweep(path, " ".join(str(title).split()), function, common, list(points.values()))
+    return Sweep(path, title, function, common, list(points.values()))
 
 
 def point_key(name: str, parameters: dict) -> str:
@@ -172,6 +169,14 @@ def point_key(name: str, parameters: dict) -> str:
     """
     text = json.dumps([name, parameters], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
+
+
+def _title(path, content):
+    title = content.get("title")
+    text = path.stem if title is None else " ".join(str(title).split())
+    if isinstance(title, list | dict) or not (title is None or is_word(text)):
+        raise UsageError(f"{path}: title = {short(title)}: must be a few words")
+    return text
 
 
 def _require_words(path, mapping):

@@ -5,13 +5,20 @@ store is written by the process that runs the engine and by nobody else, so the 
 this package and no common disk.
 """
 
+import asyncio
 import contextlib
+import copy
+import json
 import logging
 import math
 import os
 import secrets
+import signal
+import sys
+import threading
 import time
 import traceback
+import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +27,7 @@ from typing import TYPE_CHECKING
 from assocmem.checks import UsageError
 from assocmem.machine import THREAD_SETTINGS, cores, environment
 from assocmem.sweeps.origin import origin
+from assocmem.sweeps.parameters import is_word, short
 from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.store import Result
 from assocmem.sweeps.stored_table import ORIGIN, SECONDS, entry
@@ -45,6 +53,21 @@ LOOK_SECONDS = 1.0
 DEATHS = 1
 """Deaths of a worker that its points survive; at the next one Dask gives them up. Since another point of the
 same worker may have been the cause, `on_cluster` then tries each once more, alone."""
+
+MOST_TEXT = 100_000
+"""Characters of a word, at most: a table is read by Python's csv module, which takes 131,072 in a field."""
+
+MOST_LINE, MOST_TRACE = 1000, 20_000
+"""Characters that are stored of the text of an error, and of its traceback. Chosen by judgement: a recursion
+without end through two functions has 100,000."""
+
+LARGEST = int(sys.float_info.max)
+"""The largest integer in a table, whose columns are floats when they are read."""
+
+EXACT = {bool: int.__int__, int: int.__int__, float: float.__float__, str: str.__str__}
+"""What makes a value of a class below one of Python's own a value of that, whatever the class overrides."""
+
+NUMBER_OR_WORD = "must be a number, or a word that does not look like one"
 
 WAIT = "wait"
 """What a supply returns where it has no task just now."""
@@ -113,14 +136,74 @@ def compute(task: Task) -> Result:
     if "checkpoint" in function.context:
         context["checkpoint"] = task.checkpoint
     started, row, failure, process = time.monotonic(), None, None, os.getpid()
-    try:
-        row = plain(function.call(**task.parameters, **context), task.parameters)
-    except (Exception, SystemExit) as error:
-        failure = f"{type(error).__name__}: {' '.join(str(error).split())}\n{traceback.format_exc()}"
+    with _interrupts_noted() as interrupts:
+        try:
+            # Copies, so that what the function does to a list does not change what is stored.
+            returned = function.call(**copy.deepcopy(task.parameters), **context)
+            row = plain(returned, task.parameters)
+        except BaseException as error:  # also one by which the function would end the process
+            failure = _failure(error)
     if os.getpid() != process:  # This is a child that the point function has forked; its parent goes on.
         os._exit(0)
+    if interrupts:
+        raise KeyboardInterrupt
     seconds = float(f"{time.monotonic() - started:.3g}")
     return _result(task, row, failure, seconds, context.get("device", "cpu"))
+
+
+@contextlib.contextmanager
+def _interrupts_noted():
+    """A list of the signals by which the process is told to end meanwhile, each of which raises as before.
+
+    So an interrupt is told from a `KeyboardInterrupt` that a point function raises by itself, and is one also
+    where the function swallows it or makes another error of it.
+    """
+    came, ours = [], []
+
+    def note(number, frame):
+        came.append(number)
+        signal.default_int_handler(number, frame)
+
+    if threading.current_thread() is threading.main_thread():  # no other is interrupted
+        every = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+        ours = [number for number in every if signal.getsignal(number) is signal.default_int_handler]
+    for number in ours:
+        signal.signal(number, note)
+    try:
+        yield came
+    finally:
+        for number in ours:
+            if signal.getsignal(number) is note:
+                signal.signal(number, signal.default_int_handler)
+
+
+def _failure(error):
+    """What is stored of an error: what it says in one line, and its traceback, in characters for any file.
+
+    Nothing of the error is trusted: it may have no text, or one that raises another error.
+    """
+    said = f"{type(error).__name__}: {_one_line(error)}"
+    try:
+        trace = "".join(traceback.format_exception(error))
+    except BaseException:
+        trace = ""
+    if len(trace) > MOST_TRACE:
+        trace = f"{trace[: MOST_TRACE // 2]}\n...\n{trace[-MOST_TRACE // 2 :]}"
+    return _printable(f"{said[:MOST_LINE]}\n{trace}")
+
+
+def _one_line(error):
+    """Text of an error in one line; empty where it has none, or none that can be read."""
+    try:
+        return _printable(" ".join(str(error)[: 2 * MOST_LINE].split()))
+    except BaseException:
+        return ""
+
+
+def _printable(text):
+    """A text without control characters other than ends of lines, and without what UTF-8 cannot carry."""
+    good = (c == "\n" or unicodedata.category(c) not in ("Cc", "Cs") for c in text)
+    return "".join(c if ok else c.encode("unicode_escape").decode() for c, ok in zip(text, good, strict=True))
 
 
 def plain(row: dict, parameters: Collection[str] = ()) -> dict[str, int | float | str | None]:
@@ -143,24 +226,44 @@ def plain(row: dict, parameters: Collection[str] = ()) -> dict[str, int | float 
         If it is anything else, or a column has no name or one that is taken.
     """
     if not isinstance(row, dict) or not row:
-        raise TypeError(f"a point function must return a mapping of columns, not {row!r}")
-    return {name: _entry(name, value, {*parameters, SECONDS, ORIGIN}) for name, value in row.items()}
+        raise TypeError(f"a point function must return a mapping of columns, not {short(row)}")
+    # In the classes of Python itself, since other processes may not know that of the user.
+    columns = [(_column(name, {*parameters, SECONDS, ORIGIN}), value) for name, value in row.items()]
+    found = {name: _entry(name, value) for name, value in columns}
+    if len(found) < len(columns):
+        raise TypeError(f"a point function must return columns of different names, not {short(row)}")
+    return found
 
 
-def _entry(name, value, taken):
-    if not isinstance(name, str) or not name or name in taken:
+def _column(name, taken):
+    name = str.__str__(name) if isinstance(name, str) else None
+    if not name or name in taken or len(name) > MOST_TEXT or not is_word(name):
         raise TypeError(
-            f"column {name!r}: must have a name, and one that no parameter and no other column has"
+            f"column {short(repr(name))}: must have a name, and one that no parameter and no other column has"
         )
+    return name
+
+
+def _entry(name, value):
     value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, bool):
-        return int(value)
+    for kind, exact in EXACT.items():
+        if isinstance(value, kind):
+            value = exact(value)
+            break
+    else:
+        if value is not None:
+            raise TypeError(f"column {name!r} = {short(value)}: {NUMBER_OR_WORD}")
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return None
-    if not isinstance(value, int | float | str) or (isinstance(value, str) and entry(value) != value):
+    if isinstance(value, int) and abs(value) > LARGEST:
         raise TypeError(
-            f"column {name!r} = {value!r}: must be a number, or a word that does not look like one"
+            f"column {name!r} is an integer of {value.bit_length()} bits: more than a float can be"
         )
+    if isinstance(value, str) and not (len(value) <= MOST_TEXT and is_word(value)):
+        some = f"of at most {MOST_TEXT} characters, no control character among them"
+        raise TypeError(f"column {name!r} = {short(repr(value))}: {NUMBER_OR_WORD}, {some}")
+    if isinstance(value, str) and entry(value) != value:
+        raise TypeError(f"column {name!r} = {value!r}: {NUMBER_OR_WORD}")
     return value
 
 
@@ -271,18 +374,49 @@ def remote_cluster(
     place = address or scheduler_file
     with _quiet():
         try:
-            if scheduler_file and not os.path.exists(scheduler_file):
-                raise OSError("no such file")
-            where = {"scheduler_file": scheduler_file} if scheduler_file else {"address": address}
-            client = Client(**where, timeout=CONNECT_SECONDS)
-        except Exception as error:  # also what Dask makes of a file that no scheduler has written
-            line = " ".join(str(error).split()) or type(error).__name__
+            if scheduler_file:
+                address = _address(scheduler_file)
+            asyncio.run(asyncio.wait_for(_require_scheduler(address), CONNECT_SECONDS + 1))
+            client = Client(address, timeout=CONNECT_SECONDS)
+        except TimeoutError:
+            late = f"nothing that a scheduler would say in {CONNECT_SECONDS} s"
+            raise UsageError(f"no Dask scheduler at {place}: {late}") from None
+        except Exception as error:
+            line = _one_line(error) or type(error).__name__
+            if not isinstance(error, OSError):  # what Dask makes of the words of another server
+                line = f"what answers does not speak as one ({type(error).__name__}: {line})"
             raise UsageError(f"no Dask scheduler at {place}: {line}") from None
         try:
             yield client
         finally:
             with contextlib.suppress(Exception):
                 client.close(timeout=CLOSE_SECONDS)
+
+
+def _address(scheduler_file):
+    """The address that a scheduler has written into a file."""
+    if not os.path.exists(scheduler_file):
+        raise OSError("no such file")
+    with open(scheduler_file, encoding="utf-8") as file:
+        try:
+            return json.load(file)["address"]
+        except (ValueError, KeyError, TypeError):
+            raise OSError("not a file that a scheduler has written") from None
+
+
+async def _require_scheduler(address):
+    """Ask who is there: a client of Dask waits for ever on a server that says something else, or nothing."""
+    from distributed import Security
+    from distributed.core import connect, send_recv
+
+    asked = Security().get_connection_args("client")
+    comm = await connect(address, timeout=CONNECT_SECONDS, **asked)
+    try:
+        kind = (await send_recv(comm, op="identity"))["type"]
+    finally:
+        comm.abort()
+    if kind != "Scheduler":  # a worker of Dask
+        raise OSError(f"this is the address of a {kind.lower()}")
 
 
 def on_cluster(client: "distributed.Client", supply: Supply) -> Iterator[Result | None]:
