@@ -11,6 +11,7 @@ import copy
 import json
 import logging
 import math
+import multiprocessing
 import os
 import secrets
 import signal
@@ -326,27 +327,49 @@ def local_cluster(workers: int, threads: int | None = None) -> Iterator["distrib
     Yields
     ------
     distributed.Client
+
+    Raises
+    ------
+    UsageError
+        If this machine has no semaphores, by which processes talk, or cannot start so many.
     """
     import dask
     from distributed import LocalCluster
 
+    _require_semaphores()
     threads = threads or max(1, cores() // workers)
     settings = dict.fromkeys(THREAD_SETTINGS, str(threads)) | {"OMP_WAIT_POLICY": "passive"} | NO_LOG
     with _quiet():
         patience = {"distributed.scheduler.allowed-failures": DEATHS}
         spawning = {"distributed.nanny.pre-spawn-environ": settings}
         with dask.config.set(patience | spawning), environment(settings):  # Dask lets ours win
-            cluster = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,  # points at a time; the threads above are those of one point
-                processes=True,
-                memory_limit=0,
-                dashboard_address=":0",
-                silence_logs=logging.CRITICAL,
-                preload=IGNORE_INTERRUPTS,
-            )
+            try:
+                cluster = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,  # points at a time; the threads above are those of one point
+                    processes=True,
+                    memory_limit=0,
+                    dashboard_address=":0",
+                    silence_logs=logging.CRITICAL,
+                    preload=IGNORE_INTERRUPTS,
+                )
+            except (OSError, RuntimeError) as error:  # no ports, no processes, no memory left
+                line = _one_line(error) or type(error).__name__
+                raise UsageError(f"--workers {workers}: cannot be started here ({line})") from None
         with cluster, cluster.get_client() as client:
             yield client
+
+
+def _require_semaphores():
+    """Refuse before processes are started that could not talk with this one."""
+    try:
+        multiprocessing.get_context("spawn").Lock()
+    except (OSError, ImportError) as error:  # /dev/shm missing or read-only; built without semaphores
+        reason = getattr(error, "strerror", None) or _one_line(error)
+        raise UsageError(
+            f"--workers: this machine gives no semaphores ({reason}; is /dev/shm writable?): "
+            "leave it out to compute in one process"
+        ) from None
 
 
 @contextlib.contextmanager
