@@ -237,12 +237,12 @@ def plain(row: dict, parameters: Collection[str] = ()) -> dict[str, int | float 
 
 
 def _column(name, taken):
-    name = str.__str__(name) if isinstance(name, str) else None
-    if not name or name in taken or len(name) > MOST_TEXT or not is_word(name):
+    exact = str.__str__(name) if isinstance(name, str) else ""
+    if not exact or exact in taken or len(exact) > MOST_TEXT or not is_word(exact):
         raise TypeError(
             f"column {short(repr(name))}: must have a name, and one that no parameter and no other column has"
         )
-    return name
+    return exact
 
 
 def _entry(name, value):
