@@ -173,8 +173,10 @@ def point_key(name: str, parameters: dict) -> str:
 
 def _title(path, content):
     title = content.get("title")
-    text = path.stem if title is None else " ".join(str(title).split())
-    if isinstance(title, list | dict) or not (title is None or is_word(text)):
+    if title is None:
+        return path.stem
+    text = " ".join(str(title).split()) if isinstance(title, str | int | float) else None
+    if text is None or not is_word(text):
         raise UsageError(f"{path}: title = {short(title)}: must be a few words")
     return text
 
