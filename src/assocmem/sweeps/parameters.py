@@ -18,6 +18,9 @@ from assocmem.checks import UsageError
 LONGEST = 60
 """Characters of a refused value that a message shows at most, so that it stays one line."""
 
+MOST_LINE = 1000
+"""Characters that are shown and stored of the text of an error. Chosen by judgement."""
+
 INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
 """An integer in decimal digits: nothing that YAML 1.1 or Python would read as another number than it seems,
 such as ``010`` (eight), ``1:30`` (ninety) or ``1_0`` (ten)."""
@@ -193,9 +196,22 @@ def short(value: object) -> str:
         text = value if isinstance(value, str) else _bounded.repr(value)
     except Exception:  # an object that cannot show itself, or an integer of more than 4,300 digits
         text = f"something of the type {type(value).__name__}"
-    text = " ".join(text[: 10 * LONGEST].split())
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    text = one_line(text[: 10 * LONGEST])
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def one_line(text: str) -> str:
+    """A text without line ends, and with escapes for what a terminal or a file in UTF-8 cannot show."""
+    text = " ".join(text.split())
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def text_of(error: BaseException) -> str:
+    """What an error says, in one line; empty where it has no text, or none that can be had."""
+    try:
+        return one_line(str(error)[: 2 * MOST_LINE])[:MOST_LINE]
+    except BaseException:
+        return ""
 
 
 _bounded = reprlib.Repr()
@@ -233,8 +249,7 @@ def read_settings(path: str | PathLike[str]) -> dict:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, RecursionError, yaml.YAMLError) as error:
-        detail = " ".join(str(error).split())
-        raise UsageError(f"{path} is not valid YAML: {detail}") from None
+        raise UsageError(f"{path} is not valid YAML: {one_line(str(error))}") from None
     if settings is None:
         return {}
     if not isinstance(settings, dict):

@@ -17,7 +17,7 @@ from typing import get_type_hints
 from assocmem.checks import UsageError, nearest
 from assocmem.experiments.points import REGISTERED
 from assocmem.sweeps.fingerprints import fingerprint, function_source, neighbours
-from assocmem.sweeps.parameters import LONGEST, Parameter, parse_range, short
+from assocmem.sweeps.parameters import LONGEST, Parameter, parse_range, short, text_of
 
 GROUP = "assocmem.point_functions"
 """Entry points that make point functions from names with their prefix."""
@@ -104,19 +104,22 @@ def point_function(name: str) -> PointFunction:
         try:
             make = next(iter(plugins)).load()
         except ImportError as error:
-            raise UsageError(f"point function {name!r}: not installed in full ({error})") from None
+            raise UsageError(f"point function {name!r}: not installed in full ({text_of(error)})") from None
         return make(name)
     if not module or not function:
         kinds = "or section:NAME, or MODULE:FUNCTION"
-        raise UsageError(f"unknown point function {name!r}{nearest(name, known)}; {kinds}")
+        near = nearest(name[:LONGEST], known)
+        raise UsageError(f"unknown point function {short(repr(name))}{near}; {kinds}")
     try:
         call = getattr(importlib.import_module(module), function)
         file = Path(sys.modules[call.__module__].__file__)
         texts = [path.read_text(encoding="utf-8") for path in (file, *neighbours(file))]
         signature, hints = inspect.signature(call), get_type_hints(call, include_extras=True)
-    except (Exception, SystemExit) as error:  # whatever a module does when it is imported
-        line = " ".join(str(error).split())
-        raise UsageError(f"cannot load the point function {name!r}: {type(error).__name__}: {line}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a module does when it is imported
+        line = f"{type(error).__name__}: {text_of(error)}"
+        raise UsageError(f"cannot load the point function {short(repr(name))}: {line}") from None
     return _described(name, call, "\n".join(texts), signature, hints)
 
 

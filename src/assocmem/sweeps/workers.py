@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from assocmem.checks import UsageError
 from assocmem.machine import THREAD_SETTINGS, cores, environment
 from assocmem.sweeps.origin import origin
-from assocmem.sweeps.parameters import is_word, short
+from assocmem.sweeps.parameters import MOST_LINE, is_word, one_line, short, text_of
 from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.store import Result
 from assocmem.sweeps.stored_table import ORIGIN, SECONDS, entry
@@ -58,9 +58,9 @@ same worker may have been the cause, `on_cluster` then tries each once more, alo
 MOST_TEXT = 100_000
 """Characters of a word, at most: a table is read by Python's csv module, which takes 131,072 in a field."""
 
-MOST_LINE, MOST_TRACE = 1000, 20_000
-"""Characters that are stored of the text of an error, and of its traceback. Chosen by judgement: a recursion
-without end through two functions has 100,000."""
+MOST_TRACE = 20_000
+"""Characters that are stored of a traceback, at most: that of a recursion without end through two functions has
+100,000."""
 
 LARGEST = int(sys.float_info.max)
 """The largest integer in a table, whose columns are floats when they are read."""
@@ -183,7 +183,7 @@ def _failure(error):
 
     Nothing of the error is trusted: it may have no text, or one that raises another error.
     """
-    said = f"{type(error).__name__}: {_one_line(error)}"
+    said = f"{one_line(type(error).__name__)}: {text_of(error)}"
     try:
         trace = "".join(traceback.format_exception(error))
     except BaseException:
@@ -191,14 +191,6 @@ def _failure(error):
     if len(trace) > MOST_TRACE:
         trace = f"{trace[: MOST_TRACE // 2]}\n...\n{trace[-MOST_TRACE // 2 :]}"
     return _printable(f"{said[:MOST_LINE]}\n{trace}")
-
-
-def _one_line(error):
-    """Text of an error in one line; empty where it has none, or none that can be read."""
-    try:
-        return _printable(" ".join(str(error)[: 2 * MOST_LINE].split()))
-    except BaseException:
-        return ""
 
 
 def _printable(text):
@@ -354,7 +346,7 @@ def local_cluster(workers: int, threads: int | None = None) -> Iterator["distrib
                     preload=IGNORE_INTERRUPTS,
                 )
             except (OSError, RuntimeError) as error:  # no ports, no processes, no memory left
-                line = _one_line(error) or type(error).__name__
+                line = text_of(error) or type(error).__name__
                 raise UsageError(f"--workers {workers}: cannot be started here ({line})") from None
         with cluster, cluster.get_client() as client:
             yield client
@@ -365,7 +357,7 @@ def _require_semaphores():
     try:
         multiprocessing.get_context("spawn").Lock()
     except (OSError, ImportError) as error:  # /dev/shm missing or read-only; built without semaphores
-        reason = getattr(error, "strerror", None) or _one_line(error)
+        reason = getattr(error, "strerror", None) or text_of(error)
         raise UsageError(
             f"--workers: this machine gives no semaphores ({reason}; is /dev/shm writable?): "
             "leave it out to compute in one process"
@@ -405,7 +397,7 @@ def remote_cluster(
             late = f"nothing that a scheduler would say in {CONNECT_SECONDS} s"
             raise UsageError(f"no Dask scheduler at {place}: {late}") from None
         except Exception as error:
-            line = _one_line(error) or type(error).__name__
+            line = text_of(error) or type(error).__name__
             if not isinstance(error, OSError):  # what Dask makes of the words of another server
                 line = f"what answers does not speak as one ({type(error).__name__}: {line})"
             raise UsageError(f"no Dask scheduler at {place}: {line}") from None
