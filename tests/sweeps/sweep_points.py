@@ -137,5 +137,9 @@ def wordy_error(a: Number):
     raise ValueError("first line\nsecond line\n")
 
 
+def listed(a: Annotated[list, "numbers; any"]):
+    return {"c": 1}
+
+
 def constant():
     return {"c": 1}

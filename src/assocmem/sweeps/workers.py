@@ -59,8 +59,8 @@ MOST_TEXT = 100_000
 """Characters of a word, at most: a table is read by Python's csv module, which takes 131,072 in a field."""
 
 MOST_TRACE = 20_000
-"""Characters that are stored of a traceback, at most: that of a recursion without end through two functions has
-100,000."""
+"""Characters that are stored of a traceback, at most: that of a recursion without end through two functions
+has 100,000."""
 
 LARGEST = int(sys.float_info.max)
 """The largest integer in a table, whose columns are floats when they are read."""
