@@ -147,10 +147,13 @@ def test_bad_points_in_drawn_orders(folder, capsys, report_trials):
 
 @pytest.mark.faults
 def test_bad_points_on_workers(folder, capsys, report_trials):
-    kinds = FAIL.keys() | ROWS.keys() | DIE.keys()
-    file = sweep_of(folder, kinds, SEED)
-    failures = faults_of(file, FAIL.keys() | DIE.keys(), capsys, "--workers", "2", "--threads", "1")
-    report_trials("points that misbehave on workers", len(kinds), failures)
+    failures, kinds = [], FAIL.keys() | ROWS.keys()
+    sweeps = [(SEED, kinds), *((SEED + i, {kind}) for i, kind in enumerate(DIE, 1))]
+    for seed, some in sweeps:
+        failing = some & (FAIL.keys() | DIE.keys())
+        file = sweep_of(folder, some, seed)
+        failures += faults_of(file, failing, capsys, "--workers", "2", "--threads", "1")
+    report_trials("points that misbehave on workers", len(kinds) + len(DIE), failures)
 
 
 def test_the_limits_are_those_of_what_reads_the_table():

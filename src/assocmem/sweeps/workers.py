@@ -51,6 +51,10 @@ CLOSE_SECONDS = 5
 LOOK_SECONDS = 1.0
 """Time between two looks at the cluster, or at a supply that has nothing just now. Chosen by trial."""
 
+RESTART_SECONDS = 120
+"""How long to wait on this machine for a process in place of one that has died: to start one takes seconds,
+or half a minute on a busy machine, and Dask gives up trying in silence. Chosen by trial."""
+
 DEATHS = 1
 """Deaths of a worker that its points survive; at the next one Dask gives them up. Since another point of the
 same worker may have been the cause, `on_cluster` then tries each once more, alone."""
@@ -465,11 +469,13 @@ def on_cluster(client: "distributed.Client", supply: Supply) -> Iterator[Result 
         return client.submit(compute, task, key="-".join(("assocmem", task.key, run, *mark)), pure=False)
 
     running, suspects, alone, dry = {}, [], False, False
-    looked, room = -math.inf, 0
+    looked, room, seen = -math.inf, 0, time.monotonic()
     try:
         while True:
             if time.monotonic() - looked > LOOK_SECONDS:
                 looked, room = time.monotonic(), _room(client)
+                seen = looked if room else seen
+                _require_return(client, looked - seen)
             while not (dry or alone) and len(running) < room and (task := supply()) is not WAIT:
                 dry = task is None
                 if not dry:
@@ -484,10 +490,15 @@ def on_cluster(client: "distributed.Client", supply: Supply) -> Iterator[Result 
             yield None
             for future in [future for future in running if future.done()]:
                 task = running.pop(future)
-                if not alone and _killed(future):  # Dask blames all points that a dead worker had
+                try:
+                    result = _outcome(future, task, alone)
+                except TimeoutError:  # its worker has died with the result, and another computes it again
+                    running[future] = task
+                    continue
+                if result is None:  # Dask blames all points that a dead worker had
                     suspects.append(task)
                 else:
-                    yield _outcome(future, task)
+                    yield result
                 alone = False
     except (OSError, distributed.comm.CommClosedError, distributed.client.CancelledError):
         raise EngineLost(LOST) from None
@@ -502,6 +513,12 @@ def _room(client):
     return sum(client.nthreads().values())
 
 
+def _require_return(client, alone):
+    """Give up processes of this machine that have not come back; nobody else would start any."""
+    if client.cluster is not None and alone > RESTART_SECONDS:
+        raise EngineLost(f"the processes have died and none has come back in {RESTART_SECONDS} s")
+
+
 def _wait(futures):
     """Until one is done, but not for ever: workers come and go."""
     import distributed
@@ -513,26 +530,35 @@ def _wait(futures):
         distributed.wait(list(futures), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")
 
 
-def _killed(future):
-    """Whether the workers that were given a point have all died."""
+def _outcome(future, task, alone):
+    """What came of a point; None where its workers have all died, unless it was the only one they had.
+
+    The state of a future may change at any time, since a worker that dies takes its results along: only what
+    is at hand counts.
+
+    Raises
+    ------
+    TimeoutError
+        If the result is not at hand after all.
+    """
     import distributed
 
-    return future.status == "error" and isinstance(future.exception(), distributed.KilledWorker)
-
-
-def _outcome(future, task):
-    if future.status == "finished":
-        return future.result()
     if future.status == "cancelled":
         raise EngineLost(LOST)
-    error = future.exception()
-    if isinstance(error, UsageError):
-        raise error
-    if not _killed(future):  # not the point: its own errors come back as results
-        line = " ".join(f"{type(error).__name__}: {error}".split())
-        raise UsageError(f"a worker cannot compute points: {line}")
-    failure = "KilledWorker: every process that was given this point died (out of memory, or killed)\n"
-    return _result(task, None, failure, None, "cpu")
+    try:
+        return future.result(timeout=LOOK_SECONDS)
+    except (TimeoutError, distributed.TimeoutError):
+        raise TimeoutError from None
+    except distributed.KilledWorker:
+        if not alone:
+            return None
+        failure = "KilledWorker: every process that was given this point died (out of memory, or killed)\n"
+        return _result(task, None, failure, None, "cpu")
+    except (UsageError, distributed.comm.CommClosedError, distributed.client.CancelledError):
+        raise  # the last two: the cluster has gone
+    except Exception as error:  # not the point: its own errors come back as results
+        line = f"{type(error).__name__}: {text_of(error)}"
+        raise UsageError(f"a worker cannot compute points: {line}") from None
 
 
 def _require_running(client):
