@@ -31,7 +31,7 @@ from assocmem.sweeps.picture import grid
 from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.store import Result, Store
 from assocmem.sweeps.sweep_file import read_sweep
-from assocmem.sweeps.workers import OtherCode, Task, compute
+from assocmem.sweeps.workers import EngineLost, OtherCode, Task, compute
 
 TESTS = Path(__file__).parent
 
@@ -775,6 +775,35 @@ def test_two_runs_on_one_cluster_do_not_meet(folder):
         goes.communicate(timeout=60)
     assert (stays.returncode, errors) == (0, "")
     assert "30 done" in output
+
+
+def test_a_result_counts_only_where_it_is_at_hand():
+    """A worker that dies takes along what it had finished, whatever its future says."""
+    from distributed import KilledWorker
+
+    def future(error):
+        def result(timeout):
+            raise error
+
+        return SimpleNamespace(status="finished", result=result)
+
+    task = Task("sweep_points:square", "c", "k", {"a": 1})
+    dead = KilledWorker("k", SimpleNamespace(address="x"), 2)
+    with pytest.raises(TimeoutError):
+        workers._outcome(future(TimeoutError()), task, alone=False)
+    assert workers._outcome(future(dead), task, alone=False) is None
+    assert workers._outcome(future(dead), task, alone=True).failure.startswith("KilledWorker: ")
+    with pytest.raises(UsageError, match="a worker cannot compute points: ImportError: no such"):
+        workers._outcome(future(ImportError("no such")), task, alone=False)
+
+
+def test_processes_that_do_not_come_back_are_given_up(monkeypatch):
+    monkeypatch.setattr(workers, "RESTART_SECONDS", 0)
+    monkeypatch.setattr(workers, "LOOK_SECONDS", 0.01)
+    client = SimpleNamespace(status="running", nthreads=dict, cluster="here", cancel=lambda *a, **k: None)
+    supply = SimpleNamespace(deadline=float("inf"))
+    with pytest.raises(EngineLost, match="the processes have died and none has come back"):
+        list(workers.on_cluster(client, supply))
 
 
 def test_a_worker_with_other_code_is_refused():
