@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 
 from assocmem import machine
 from assocmem.checks import require, require_integer
-from assocmem.machine import available_bytes, largest_that_fits, memory_shortage
+from assocmem.machine import available_bytes, largest_that_fits, memory_shortage, warn_if_forked
+from assocmem.pairs.data import gaussian_pairs
+from assocmem.training.fit import fit
+from assocmem.training.losses import CrossEntropy
 
 
 def test_require_names_argument_value_and_what_is_allowed():
@@ -88,3 +91,24 @@ def test_one_folder_that_cannot_be_written_is_replaced_alone(tmp_path, monkeypat
     with machine.writable_home():
         assert os.environ.keys() - before.keys() == {"MPLCONFIGDIR"}
         assert os.environ["HOME"] == str(tmp_path)
+
+
+def test_threads_in_a_fork_of_a_process_that_has_had_some_are_warned_of(monkeypatch):
+    """OpenMP hangs there; one thread does not."""
+    monkeypatch.setattr("assocmem.machine._with_threads", set())
+    warn_if_forked(1)
+    warn_if_forked(2)
+    warn_if_forked(2)
+    here = os.getpid()
+    monkeypatch.setattr("os.getpid", lambda: here + 1)
+    warn_if_forked(1)
+    with pytest.warns(RuntimeWarning, match="was forked from one that has computed with several threads"):
+        warn_if_forked(2)
+
+
+def test_a_fit_warns_where_it_would_hang(monkeypatch):
+    monkeypatch.setattr("assocmem.machine._with_threads", {-1})
+    monkeypatch.setattr("torch.get_num_threads", lambda: 2)
+    pairs = gaussian_pairs(6, 4, seed=0)
+    with pytest.warns(RuntimeWarning, match="OMP_NUM_THREADS=1"):
+        fit(pairs, CrossEntropy(), ridge=0.1)

@@ -5,6 +5,7 @@ import os
 import platform
 import shutil
 import tempfile
+import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -117,6 +118,33 @@ def processor() -> str:
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
 
+
+def warn_if_forked(threads: int) -> None:
+    """Warn where a computation with several threads begins in a fork of a process that has had one.
+
+    OpenMP waits for its threads there for ever, since a fork has none of them. Nothing can be done about it
+    in the fork; that it hangs is at least to be explained.
+
+    Parameters
+    ----------
+    threads : int
+        How many the computation is going to use.
+    """
+    here = os.getpid()
+    if threads > 1 and _with_threads and here not in _with_threads:
+        warnings.warn(
+            "this process was forked from one that has computed with several threads, and is likely to wait "
+            "for these for ever: start it afresh (multiprocessing's spawn or forkserver), or set "
+            "OMP_NUM_THREADS=1 before",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    if threads > 1:
+        _with_threads.add(here)
+
+
+_with_threads = set()
+"""Processes that have computed with several threads: this one, and those that it was forked from."""
 
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 """The environment variables from which the numerical libraries read how many threads to use."""

@@ -291,7 +291,21 @@ def test_code_is_followed_through_imports():
         (["run", "tiny", "-p", "n", "1" + 400 * "0"], ["n = 1000", "an integer in [1,"]),
         (["run", "tiny", "-p", "xs", f"[1{400 * '0'}]"], ["xs = ", "a number in [0, 1]"]),
         (["run", "tiny", "-p", "xs", 3000 * "["], ["xs = ", "a list"]),
-        (["run", "tiny", "-y", "date.yml"], ["date.yml is not valid YAML"]),
+        (["run", "tiny", "-y", "date.yml"], ["n = 2024-99-99: must be an integer"]),
+        (["run", "tiny", "-p", "n", "010"], ["n = 010: must be an integer", "without leading zeros"]),
+        (["run", "tiny", "-p", "n", "1:30"], ["n = 1:30: must be an integer", "colons"]),
+        (["run", "tiny", "-p", "n", "1_000"], ["n = 1_000: must be an integer", "underscores"]),
+        (["run", "tiny", "-p", "n", "２０"], ["n = ２０: must be an integer", "decimal digits"]),
+        (["run", "tiny", "-p", "xs", "[010]"], ["xs = [010]: must be a list", "without leading zeros"]),
+        (["run", "tiny", "-p", "scale", "1e-9_9"], ["scale = 1e-9_9: must be a number", "underscores"]),
+        (["run", "tiny", "-p", "flag", "yes"], ["flag = yes: must be true or false"]),
+        (["run", "tiny", "-p", "word", "a\nb"], ["word = a b: must be a word"]),
+        (["run", "tiny", "-p", "word", "\ud800"], ["word = \\ud800: must be a word"]),
+        (["run", "tiny", "-y", "octal.yml"], ["n = 010: must be an integer", "without leading zeros"]),
+        (["run", "tiny", "-y", "switch.yml"], ["flag = on: must be true or false"]),
+        (["run", "tiny", "-p", "scale", "-1e-3"], ["scale = -1e-3: must be a number in (0, 1]"]),
+        (["run", "tiny", "-p", "scale", "-.5E+2"], ["scale = -.5E+2: must be a number"]),
+        (["run", "tiny", "-p", "scale", "-inf"], ["scale = -inf: must be a number"]),
         (["run", "tiny", "--out", "folder.ipynb"], ["folder.ipynb: it is a folder"]),
         (["run", "tiny", "--out", "/proc/nowhere"], ["cannot make the output folder"]),
         (["run", "tiny", "--out", "a file/below"], ["cannot make the output folder", "a file"]),
@@ -304,6 +318,8 @@ def test_code_is_followed_through_imports():
 def test_mistakes_are_one_line_with_exit_code_two_and_nothing_written(project, capsys, arguments, messages):
     Path("bad.yml").write_text("n: [1", encoding="utf-8")
     Path("date.yml").write_text("n: 2024-99-99", encoding="utf-8")
+    Path("octal.yml").write_text("n: 010", encoding="utf-8")
+    Path("switch.yml").write_text("flag: on", encoding="utf-8")
     Path("a file").write_text("", encoding="utf-8")
     Path("folder.ipynb").mkdir()
     before = files(Path.cwd()), files(project)

@@ -58,7 +58,7 @@ def patient(a: Number, *, checkpoint):
         file.write_text(str(count))
         note(a, count)
         if count == 2:
-            raise KeyboardInterrupt
+            os.kill(os.getpid(), signal.SIGINT)
     return {"c": count}
 
 
@@ -135,6 +135,10 @@ def forks(a: Number):
 
 def wordy_error(a: Number):
     raise ValueError("first line\nsecond line\n")
+
+
+def listed(a: Annotated[list, "numbers; any"]):
+    return {"c": 1}
 
 
 def constant():

@@ -222,6 +222,35 @@ def test_what_is_no_whole_store_is_refused_and_left_as_it_is(path, how):
     assert contents(path) == before
 
 
+@pytest.mark.parametrize("mode", ["exclusive", "immediate"])
+def test_a_locked_store_is_in_use_and_not_damaged(path, mode, monkeypatch):
+    """One that another process keeps for longer than anybody waits."""
+    whole_store(path)
+    monkeypatch.setattr("assocmem.sweeps.store.BUSY_SECONDS", 0.05)
+    other = sqlite3.connect(path, isolation_level=None)
+    try:
+        other.execute(f"begin {mode}")
+        locked = pytest.raises(StoreError, match="another process has kept it locked")
+        with locked as caught, Store(path, "f") as store:
+            store.finish(result("new"))
+        assert str(path) in str(caught.value)
+        assert "damaged" not in str(caught.value)
+    finally:
+        other.close()
+    with Store(path, "f") as store:
+        store.finish(result("new"))
+
+
+@pytest.mark.parametrize("damage", ["row = '{'", "parameters = 'x'", "origin = 99"])
+def test_what_cannot_be_read_in_a_store_is_damage(path, damage):
+    whole_store(path)
+    with sqlite3.connect(path) as other:
+        other.execute(f"update results set {damage}")
+    other.close()
+    with Store(path, "f") as store, pytest.raises(UsageError, match="a damaged store"):
+        list(store.results())
+
+
 def test_every_truncation_is_noticed(path):
     data = whole_store(path)
     for size in range(0, len(data), 1009):

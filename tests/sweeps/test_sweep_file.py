@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import os
 
 import pytest
 from hypothesis import assume, given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from assocmem.checks import UsageError
 from assocmem.sweeps.fingerprints import fingerprint_of_sweep
+from assocmem.sweeps.parameters import Anything, Parameter, read_settings
 from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.sweep_file import point_key, read_sweep
 
@@ -116,6 +118,66 @@ def test_a_key_is_that_of_the_parameters_however_they_are_given(write):
     assert len({plain.points[0].key, other.points[0].key, cube.points[0].key}) == 3
     assert fixed.fixed == {"b": 0.5}
     assert point_key("x", {"a": 1, "b": 2}) == point_key("x", {"b": 2, "a": 1})
+
+
+@pytest.mark.parametrize("text", ["010", "1:30", "0x10", "1_000", "２", "!!int 0x10", "+-1", "1e1", "'010'"])
+@pytest.mark.parametrize("where", ["{a: %s}", "{a: [%s]}", "{zip: {a: [%s]}}"])
+def test_numbers_are_in_decimal_digits(write, text, where):
+    """YAML 1.1 reads some of these as other numbers than they seem, and the command line reads others."""
+    with pytest.raises(UsageError, match=r"a = .*: must be an integer in \[0, 1000\]") as caught:
+        read_sweep(write("point: sweep_points:square\npoints: " + where % text))
+    shown = text.split()[-1].strip("'")
+    assert f"a = {shown}: must be" in str(caught.value)
+    assert ("in decimal digits, like 10" in str(caught.value)) == (shown != "1e1")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        *((text, int, int(text)) for text in ("0", "10", "-3", "+7", " 12 ")),
+        *((text, float, float(text)) for text in ("0.5", ".5", "5.", "1e-3", "-1E+3", "1e05", "inf", "-inf")),
+        (".inf", float, math.inf),
+        ("12", float, 12.0),
+        ("True", bool, True),
+        ("false", bool, False),
+        ("010", str, "010"),
+        ("no", str, "no"),
+    ],
+)
+def test_yaml_and_the_command_line_read_alike(tmp_path, text, kind, value):
+    parameter = Parameter("x", kind(), "anything", Anything())
+    (tmp_path / "x.yml").write_text(f"x: {text}\nxs: [{text}]")
+    settings = read_settings(tmp_path / "x.yml")
+    several = Parameter("xs", [kind()], "anything", Anything())
+    assert parameter.convert(text) == parameter.convert(settings["x"]) == value
+    assert several.convert(f"[{text}]") == several.convert(settings["xs"]) == [value]
+    assert type(parameter.convert(settings["x"])) is kind
+
+
+def test_merge_keys_are_yaml(write):
+    sweep = read_sweep(
+        write("""
+point: sweep_points:square
+points:
+  - &base {a: 1, b: 0.5}
+  - &more {<<: *base, a: 2}
+  - {<<: [*more, *base], b: 1}
+""")
+    )
+    assert [tuple(p.parameters.values()) for p in sweep.points] == [(1, 0.5), (2, 0.5), (2, 1.0)]
+    with pytest.raises(UsageError, match="key 'a' is given twice"):
+        read_sweep(write("point: sweep_points:square\npoints: [&base {a: 1}, {<<: *base, a: 2, a: 3}]"))
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(write):
+    assert read_sweep(write("\ufeffpoint: sweep_points:square\npoints: {a: 1}")).points
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: os.symlink("nowhere.yml", path)])
+def test_what_is_no_file_is_refused(tmp_path, make):
+    make(tmp_path / "x.yml")
+    with pytest.raises(UsageError, match=r"^cannot read .*x\.yml"):
+        read_sweep(tmp_path / "x.yml")
 
 
 def test_what_a_sweep_asks_for_has_a_fingerprint_and_its_looks_have_none(write):

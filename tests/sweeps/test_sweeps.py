@@ -1,14 +1,18 @@
 """Sweeps compute every point once, lose nothing, and say what went wrong."""
 
 import contextlib
+import errno
 import json
+import multiprocessing
 import os
 import re
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -27,7 +31,7 @@ from assocmem.sweeps.picture import grid
 from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.store import Result, Store
 from assocmem.sweeps.sweep_file import read_sweep
-from assocmem.sweeps.workers import OtherCode, Task, compute
+from assocmem.sweeps.workers import EngineLost, OtherCode, Task, compute
 
 TESTS = Path(__file__).parent
 
@@ -695,6 +699,63 @@ def test_no_scheduler_is_told(folder, monkeypatch, capsys):
     assert "no Dask scheduler at" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("way", ["says nothing", "says something else", "hangs up", "echoes", "speaks HTTP"])
+def test_a_server_that_is_no_scheduler_is_told(folder, monkeypatch, capsys, way):
+    monkeypatch.setattr(workers, "CONNECT_SECONDS", 0.5)
+    file, started = squares(folder), time.monotonic()
+    with server(way) as address:
+        assert main(["sweep", "run", file, "--scheduler", address]) == 2
+        (folder / "s.json").write_text(json.dumps({"address": address}))
+        assert main(["sweep", "run", file, "--scheduler-file", "s.json"]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"assocmem: no Dask scheduler at {address}: ")
+    assert second.startswith("assocmem: no Dask scheduler at s.json: ")
+    assert time.monotonic() - started < 10
+    assert not (folder / "mine.sqlite").exists()
+
+
+@contextlib.contextmanager
+def server(way):
+    """An address at which something answers in this way."""
+    ends = threading.Event()
+
+    def answer(connection):
+        with connection, contextlib.suppress(OSError):
+            if way == "says something else":
+                connection.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n")
+            while way != "hangs up" and not ends.is_set() and (words := connection.recv(65536)):
+                if way == "echoes":
+                    connection.sendall(words)
+                elif way == "speaks HTTP":
+                    connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+    def listen():
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=answer, args=(there.accept()[0],), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        threading.Thread(target=listen, daemon=True).start()
+        yield f"tcp://127.0.0.1:{there.getsockname()[1]}"
+        ends.set()
+        there.shutdown(socket.SHUT_RDWR)
+
+
+def test_without_semaphores_one_line_says_so(folder, monkeypatch, capsys):
+    def refuse(self):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(type(multiprocessing.get_context("spawn")), "Lock", refuse)
+    for verb in ("run", "confirm"):
+        assert main(["sweep", verb, squares(folder), "--workers", "2"]) == 2
+        errors = capsys.readouterr().err
+        assert errors.startswith(
+            "assocmem: --workers: this machine gives no semaphores (Read-only file system"
+        )
+        assert errors.count("\n") == 1
+    assert not (folder / "mine.sqlite").exists()
+
+
 def test_without_workers_the_time_runs_out_too(folder):
     file = squares(folder)
     with cluster(folder, workers=0) as (address, _):
@@ -716,6 +777,35 @@ def test_two_runs_on_one_cluster_do_not_meet(folder):
     assert "30 done" in output
 
 
+def test_a_result_counts_only_where_it_is_at_hand():
+    """A worker that dies takes along what it had finished, whatever its future says."""
+    from distributed import KilledWorker
+
+    def future(error):
+        def result(timeout):
+            raise error
+
+        return SimpleNamespace(status="finished", result=result)
+
+    task = Task("sweep_points:square", "c", "k", {"a": 1})
+    dead = KilledWorker("k", SimpleNamespace(address="x"), 2)
+    with pytest.raises(TimeoutError):
+        workers._outcome(future(TimeoutError()), task, alone=False)
+    assert workers._outcome(future(dead), task, alone=False) is None
+    assert workers._outcome(future(dead), task, alone=True).failure.startswith("KilledWorker: ")
+    with pytest.raises(UsageError, match="a worker cannot compute points: ImportError: no such"):
+        workers._outcome(future(ImportError("no such")), task, alone=False)
+
+
+def test_processes_that_do_not_come_back_are_given_up(monkeypatch):
+    monkeypatch.setattr(workers, "RESTART_SECONDS", 0)
+    monkeypatch.setattr(workers, "LOOK_SECONDS", 0.01)
+    client = SimpleNamespace(status="running", nthreads=dict, cluster="here", cancel=lambda *a, **k: None)
+    supply = SimpleNamespace(deadline=float("inf"))
+    with pytest.raises(EngineLost, match="the processes have died and none has come back"):
+        list(workers.on_cluster(client, supply))
+
+
 def test_a_worker_with_other_code_is_refused():
     with pytest.raises(OtherCode, match="a worker has other code"):
         compute(Task("sweep_points:square", "other", "k", {"a": 1}))
@@ -728,7 +818,13 @@ def test_a_worker_with_other_code_is_refused():
         (["--workers", "2", "--threads", "0"], "--threads 0: must be an integer >= 1"),
         (["--threads", "2"], "--threads goes with --workers"),
         (["--workers", "2", "--scheduler", "tcp://x:1"], "one of --workers, --scheduler"),
-        (["--workers", "two"], "invalid int value"),
+        (["--scheduler", ""], "--scheduler: must not be empty"),
+        (["--scheduler-file", ""], "--scheduler-file: must not be empty"),
+        (["--workers", "1_0"], "invalid integer value: '1_0'"),
+        (["--workers", "２"], "invalid integer value: '２'"),
+        (["--most", "1_0"], "invalid number value: '1_0'"),
+        (["--most", "-1e-3"], "--most -0.001: must be a number >= 0"),
+        (["--workers", "two"], "invalid integer value"),
         (["--most", "nan"], "--most nan: must be a number >= 0"),
         (["--most", "-3"], "--most -3.0: must be a number >= 0"),
     ],
@@ -740,6 +836,49 @@ def test_options_that_make_no_sense_are_refused(folder, options, message, capsys
 
 
 # --- what there is --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", ["-O", "-OO"])
+def test_python_may_leave_out_asserts_and_docstrings(folder, option):
+    """Point functions are described from their source, and their annotations checked all the same."""
+    files = [
+        sweep_file(folder, f"point: sweep_points:{name}\npoints: {{a: 1}}", f"{name}.yml")
+        for name in ("unannotated", "listed")
+    ]
+    words = [["points"], *(["run", file] for file in files)]
+    script = f"from assocmem.__main__ import main; print([main(['sweep', *more]) for more in {words}])"
+    done = subprocess.run([sys.executable, option, "-c", script], capture_output=True, text=True)
+    assert done.stdout.endswith("[0, 2, 2]\n")
+    assert "\ntop1_memory: " in done.stdout
+    assert "removal: \n" not in done.stdout
+    assert done.stderr.count("must be annotated as") == done.stderr.count("\n") == 2
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437"])
+def test_output_goes_to_any_terminal(folder, encoding):
+    name = "mine.yml" if encoding == "ascii" else "é.yml"
+    file = sweep_file(folder, "title: Été λ\npoint: sweep_points:square\npoints: {a: [1, 7]}", name)
+    given = os.environ | {"PYTHONIOENCODING": encoding}
+    main(["sweep", "run", file])
+    done = subprocess.run(
+        [sys.executable, "-m", "assocmem", "sweep", "status", file], env=given, capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert b"1 done, 1 failed" in done.stdout
+    assert ("|" + {"ascii": "#", "latin-1": "#", "cp437": "█"}[encoding] + "!|") in done.stdout.decode(
+        encoding
+    )
+
+
+@pytest.mark.parametrize("words", [["points"], ["status", "mine.yml"], ["run", "mine.yml"]])
+def test_whoever_reads_the_output_may_go(folder, words):
+    squares(folder, 2)
+    read, write = os.pipe()
+    os.close(read)
+    with start(*words, stdout=write) as process:
+        os.close(write)
+        assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == 141
 
 
 def test_point_functions_are_listed_with_their_parameters(capsys):

@@ -23,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 
 from assocmem.checks import UsageError, nearest
-from assocmem.sweeps.parameters import Parameter, parse_range, read_settings, shortened
+from assocmem.sweeps.parameters import Parameter, parse_range, read_settings, short
 from assocmem.sweeps.project import project_root
 
 CELL = re.compile(r"^# %%(.*)$", re.MULTILINE)
@@ -225,7 +225,7 @@ def load_profile(profile: str, section: Section, root: Path | None = None) -> di
         For an unknown profile, an unreadable file, or settings that are not a mapping.
     """
     if profile not in PROFILES:
-        raise UsageError(f"unknown profile {shortened(profile)!r}{nearest(profile, PROFILES)}")
+        raise UsageError(f"unknown profile {short(profile)!r}{nearest(profile, PROFILES)}")
     if profile == DEFAULT:
         return {}
     settings = read_entries(root).get(section.name, {}).get(profile) or {}
@@ -285,7 +285,7 @@ def require_relations(section: Section, values: Mapping[str, object]) -> None:
     except Exception as error:
         raise section.cell_error("requires", error) from None
     for name, value, allowed in refused[:1]:
-        raise UsageError(f"{name} = {shortened(value)}: must be {allowed}")
+        raise UsageError(f"{name} = {short(value)}: must be {allowed}")
 
 
 def _unknown_parameter(name, section):

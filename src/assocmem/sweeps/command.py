@@ -1,6 +1,7 @@
 """The command ``python -m assocmem sweep``."""
 
 import argparse
+import ast
 import contextlib
 import math
 import sys
@@ -9,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from assocmem.checks import UsageError
+from assocmem.sweeps.parameters import integer, number
 
 
 def add_parsers(commands: argparse._SubParsersAction) -> None:
@@ -17,11 +19,13 @@ def add_parsers(commands: argparse._SubParsersAction) -> None:
     verbs = sweep.add_subparsers(required=True, metavar="VERB")
 
     run = _verb(verbs, "run", _run, "compute the points that have no result yet")
-    run.add_argument("--workers", type=int, default=0, metavar="N", help="processes on this machine")
-    run.add_argument("--threads", type=int, metavar="N", help="threads of each (default: cores shared out)")
+    run.add_argument("--workers", type=integer, default=0, metavar="N", help="processes on this machine")
+    run.add_argument(
+        "--threads", type=integer, metavar="N", help="threads of each (default: cores shared out)"
+    )
     run.add_argument("--scheduler", metavar="ADDRESS", help="a running Dask scheduler, tcp://...")
     run.add_argument("--scheduler-file", metavar="FILE", help="the same, by the file it has written")
-    run.add_argument("--most", type=float, default=math.inf, metavar="SECONDS", help="then begin no other")
+    run.add_argument("--most", type=number, default=math.inf, metavar="SECONDS", help="then begin no other")
     run.add_argument(
         "--into", metavar="FOLDER", help="put results there, to be merged (default: beside FILE)"
     )
@@ -39,8 +43,8 @@ def add_parsers(commands: argparse._SubParsersAction) -> None:
     confirm = _verb(
         verbs, "confirm", _confirm, "compute a few rows of older code again; if they agree, all count"
     )
-    confirm.add_argument("--rows", type=int, default=5, metavar="N", help="of each version (%(default)s)")
-    confirm.add_argument("--workers", type=int, default=0, metavar="N", help="processes on this machine")
+    confirm.add_argument("--rows", type=integer, default=5, metavar="N", help="of each version (%(default)s)")
+    confirm.add_argument("--workers", type=integer, default=0, metavar="N", help="processes on this machine")
 
     verbs.add_parser("points", help="list the point functions").set_defaults(command=_points)
 
@@ -59,7 +63,7 @@ def _guarded(command, options):
     try:
         return command(options)
     except StoreError as error:
-        print(f"assocmem: {error}", file=sys.stderr)
+        print(f"assocmem: {' '.join(str(error).splitlines())}", file=sys.stderr)
         return 1
 
 
@@ -76,6 +80,9 @@ def _run(options):
         raise UsageError(f"--most {options.most}: must be a number >= 0")
     _require_at_least(0, options, "workers")
     _require_at_least(1, options, "threads")
+    for name in ("scheduler", "scheduler_file"):
+        if getattr(options, name) == "":  # most likely a variable of the shell that is not set
+            raise UsageError(f"--{name.replace('_', '-')}: must not be empty; leave it out to compute here")
     chosen = [name for name in ("workers", "scheduler", "scheduler_file") if getattr(options, name)]
     if len(chosen) > 1 or (options.threads and chosen != ["workers"]):
         raise UsageError("one of --workers, --scheduler and --scheduler-file; --threads goes with --workers")
@@ -97,10 +104,12 @@ def _run(options):
 
 
 def _status(options):
+    from assocmem.sweeps.picture import shown_in
     from assocmem.sweeps.run import status
 
     found = [status(sweep, failures=options.failures) for sweep in _sweeps(options)]
-    print("\n\n".join("\n".join(lines) for lines, _ in found))
+    text = "\n\n".join("\n".join(lines) for lines, _ in found)
+    print(shown_in(getattr(sys.stdout, "encoding", None), text))
     return 0 if all(complete for _, complete in found) else 1
 
 
@@ -171,9 +180,12 @@ def _points(options):
     from assocmem.sweeps.point_functions import point_function
 
     for function in REGISTERED:
-        print(f"{function.__name__}: {' '.join(function.__doc__.split())}")
-        for name, parameter in point_function(function.__name__).parameters.items():
-            needed = name in point_function(function.__name__).required
+        described = point_function(function.__name__)
+        # From its source, since there are no docstrings under python -OO.
+        meaning = ast.get_docstring(ast.parse(described.text).body[0]) or ""
+        print(f"{function.__name__}: {' '.join(meaning.split())}")
+        for name, parameter in described.parameters.items():
+            needed = name in described.required
             default = "" if needed else f", default {parameter.default!r}"
             print(f"    {name:16} {parameter.meaning}, {parameter.range_text}{default}")
     print("section:NAME: a section of the book, with its parameters and `profile`; a column for each check")

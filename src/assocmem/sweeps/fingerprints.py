@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import yaml
+from assocmem.sweeps.parameters import read_settings
 
 PACKAGE = Path(__file__).parents[1]
 """Folder of this package."""
@@ -130,7 +130,7 @@ def recipe(name: str) -> str:
 
 def fingerprint_of_sweep(path: Path) -> str:
     """Fingerprint of what a sweep file asks for; comments and layout do not count, nor does its title."""
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content = read_settings(path)
     content.pop("title", None)
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:DIGITS]
 

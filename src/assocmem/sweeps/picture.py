@@ -7,6 +7,12 @@ from assocmem.sweeps.sweep_file import Point, Sweep
 BLOCKS = " ░▒▓█"
 """Characters for nothing, the three thirds between, and all."""
 
+NOT_ASKED = "·"
+"""Character where nothing is asked for."""
+
+PLAIN = str.maketrans(BLOCKS + NOT_ASKED, " -+x#.")
+"""The characters of a picture for terminals that have only those of ASCII."""
+
 WIDEST = 60
 """Characters across, at most: with the labels a line fits a terminal of eighty."""
 
@@ -51,6 +57,26 @@ def grid(sweep: Sweep, done: set[str], failed: set[str]) -> list[str]:
     return lines
 
 
+def shown_in(encoding: str | None, text: str) -> str:
+    """A text with pictures for a terminal of an encoding, with other characters where it does not have these.
+
+    Parameters
+    ----------
+    encoding : str or None
+        None where it is not known.
+    text : str
+
+    Returns
+    -------
+    str
+    """
+    try:
+        (BLOCKS + NOT_ASKED).encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return text.translate(PLAIN)
+    return text
+
+
 def _axes(sweep: Sweep) -> tuple[str, str]:
     """Names of the two parameters; empty where there is no second."""
     values = {}
@@ -85,7 +111,7 @@ def _cell(at, asked, have, broken):
     if at in broken:
         return "!"
     if not asked[at]:
-        return "·"
+        return NOT_ASKED
     if not have[at]:
         return BLOCKS[0]
     return BLOCKS[-1] if have[at] == asked[at] else BLOCKS[1 + 3 * have[at] // asked[at]]

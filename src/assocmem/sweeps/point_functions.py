@@ -17,7 +17,7 @@ from typing import get_type_hints
 from assocmem.checks import UsageError, nearest
 from assocmem.experiments.points import REGISTERED, RELATIONS
 from assocmem.sweeps.fingerprints import fingerprint, function_source, neighbours
-from assocmem.sweeps.parameters import Parameter, parse_range, shortened
+from assocmem.sweeps.parameters import LONGEST, Parameter, parse_range, short, text_of
 
 GROUP = "assocmem.point_functions"
 """Entry points that make point functions from names with their prefix."""
@@ -69,7 +69,8 @@ class PointFunction:
         """
         for name in settings:
             if name not in self.parameters:
-                raise UsageError(f"{self.name}: unknown parameter {name!r}{nearest(name, self.parameters)}")
+                near = nearest(name[:LONGEST], self.parameters)
+                raise UsageError(f"{self.name}: unknown parameter {short(repr(name))}{near}")
         missing = [name for name in self.required if name not in settings]
         if missing:
             raise UsageError(f"{self.name}: no value for {', '.join(sorted(missing))}")
@@ -79,7 +80,7 @@ class PointFunction:
         }
         for name, ok, allowed in self.relations(**values) if self.relations else []:
             if not ok:
-                raise UsageError(f"{self.name}: {name} = {shortened(values[name])}: must be {allowed}")
+                raise UsageError(f"{self.name}: {name} = {short(values[name])}: must be {allowed}")
         return values
 
 
@@ -112,19 +113,22 @@ def point_function(name: str) -> PointFunction:
         try:
             make = next(iter(plugins)).load()
         except ImportError as error:
-            raise UsageError(f"point function {name!r}: not installed in full ({error})") from None
+            raise UsageError(f"point function {name!r}: not installed in full ({text_of(error)})") from None
         return make(name)
     if not module or not function:
         kinds = "or section:NAME, or MODULE:FUNCTION"
-        raise UsageError(f"unknown point function {name!r}{nearest(name, known)}; {kinds}")
+        near = nearest(name[:LONGEST], known)
+        raise UsageError(f"unknown point function {short(repr(name))}{near}; {kinds}")
     try:
         call = getattr(importlib.import_module(module), function)
         file = Path(sys.modules[call.__module__].__file__)
         texts = [path.read_text(encoding="utf-8") for path in (file, *neighbours(file))]
         signature, hints = inspect.signature(call), get_type_hints(call, include_extras=True)
-    except (Exception, SystemExit) as error:  # whatever a module does when it is imported
-        line = " ".join(str(error).split())
-        raise UsageError(f"cannot load the point function {name!r}: {type(error).__name__}: {line}") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a module does when it is imported
+        line = f"{type(error).__name__}: {text_of(error)}"
+        raise UsageError(f"cannot load the point function {short(repr(name))}: {line}") from None
     return _described(name, call, "\n".join(texts), signature, hints)
 
 
@@ -143,9 +147,10 @@ def _described(name, call, text, signature, hints):
         given = argument.default is not argument.empty
         try:
             kind, note = hints[key].__origin__, hints[key].__metadata__[0]
+            if kind not in (int, float, bool, str):
+                raise TypeError
             meaning, _, allowed = note.rpartition(";")
             parameter = Parameter(key, kind(), meaning.strip(), parse_range(allowed.strip()))
-            assert parameter.range_text
         except (KeyError, AttributeError, ValueError, TypeError):
             kinds = "Annotated[int, float, str or bool, 'meaning; range']"
             raise UsageError(f"{name}: parameter {key!r} must be annotated as {kinds}") from None

@@ -106,9 +106,15 @@ class Store:
         if create and not self.path.exists():
             _make(self.path, point)
         _inspect(self.path)
-        self.connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            self.connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path}: cannot be opened ({error})") from None
         try:
             self._check(point)
+        except sqlite3.Error as error:
+            self.connection.close()
+            raise StoreError(f"{self.path}: {_trouble(error)}") from None
         except BaseException:
             self.connection.close()
             raise
@@ -119,6 +125,8 @@ class Store:
             state = self.connection.execute("pragma quick_check(1)").fetchone()[0]
             named = self.connection.execute("select point from about").fetchone()[0]
         except (sqlite3.DatabaseError, TypeError) as error:
+            if isinstance(error, sqlite3.OperationalError) and not _of_its_content(error):
+                raise
             raise UsageError(f"{self.path}: a damaged store ({error}); left as it is") from None
         if state != "ok":
             raise UsageError(f"{self.path}: a damaged store ({' '.join(state.split())}); left as it is")
@@ -142,13 +150,17 @@ class Store:
 
     def results(self) -> Iterator[Result]:
         """All results, failures and other versions of the code included."""
-        origins = {i: json.loads(text) for i, text in self._ask("select id, record from origins")}
-        fields = "key, code, parameters, row, failure, seconds, origin"
-        for key, code, parameters, row, failure, seconds, origin in self._ask(
-            f"select {fields} from results"
-        ):
-            values = None if row is None else json.loads(row)
-            yield Result(key, code, json.loads(parameters), values, failure, seconds, origins[origin])
+        try:
+            origins = {i: json.loads(text) for i, text in self._ask("select id, record from origins")}
+            fields = "key, code, parameters, row, failure, seconds, origin"
+            for key, code, parameters, row, failure, seconds, origin in self._ask(
+                f"select {fields} from results"
+            ):
+                values = None if row is None else json.loads(row)
+                yield Result(key, code, json.loads(parameters), values, failure, seconds, origins[origin])
+        except (ValueError, KeyError, TypeError) as error:
+            some = f"a damaged store ({type(error).__name__}: {error}); left as it is"
+            raise UsageError(f"{self.path}: {some}") from None
 
     def confirmed(self, code: str) -> dict[str, dict]:
         """Versions of the code that were seen to give the same rows as this one, with the evidence."""
@@ -164,7 +176,7 @@ class Store:
         try:
             return self.connection.execute(statement, values).fetchall()
         except sqlite3.DatabaseError as error:
-            raise StoreError(f"{self.path}: cannot be read ({error})") from None
+            raise StoreError(f"{self.path}: {_trouble(error, 'read')}") from None
 
     # --- writing ----------------------------------------------------------------------------------
 
@@ -265,7 +277,7 @@ class Store:
         except sqlite3.Error as error:
             with contextlib.suppress(sqlite3.Error):
                 self.connection.execute("rollback")
-            raise StoreError(f"{self.path}: cannot be written ({error}); what was there is kept") from None
+            raise StoreError(f"{self.path}: {_trouble(error)}; what was there is kept") from None
         except BaseException:
             with contextlib.suppress(sqlite3.Error):
                 self.connection.execute("rollback")
@@ -288,6 +300,22 @@ class Store:
 
     def _lock_path(self, owner):
         return self.path.with_name(f"{self.path.name}.owner-{owner}")
+
+
+def _of_its_content(error):
+    """Whether an error says something of what is in the file, and not of who uses it or of the disk below."""
+    return error.sqlite_errorcode & 0xFF in (
+        sqlite3.SQLITE_ERROR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    )
+
+
+def _trouble(error, done="written"):
+    """What an error of SQLite means, in words."""
+    if (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return f"another process has kept it locked for {BUSY_SECONDS:g} s; try again when that has ended"
+    return f"cannot be {done} ({error})"
 
 
 def _insert(write, result):

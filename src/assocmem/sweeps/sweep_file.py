@@ -25,7 +25,7 @@ from os import PathLike
 from pathlib import Path
 
 from assocmem.checks import UsageError, nearest
-from assocmem.sweeps.parameters import read_settings
+from assocmem.sweeps.parameters import LONGEST, is_word, number, read_settings, short
 from assocmem.sweeps.point_functions import PointFunction, point_function
 
 KEYS = "point", "title", "fixed", "points"
@@ -117,13 +117,16 @@ def read_sweep(path: str | PathLike[str]) -> Sweep:
     path = Path(path).absolute()  # a point function may change the working directory
     if path.suffix != ".yml":
         raise UsageError(f"{path}: a sweep file must end in .yml")
+    if path.exists() and not path.is_file():  # to read from a pipe would wait for ever
+        raise UsageError(f"cannot read {path}: not a file")
     content = read_settings(path)
     _require_words(path, content)
     for key in content:
         if key not in KEYS:
-            raise UsageError(f"{path}: unknown key {key!r}{nearest(key, KEYS)}")
+            raise UsageError(f"{path}: unknown key {short(repr(key))}{nearest(key[:LONGEST], KEYS)}")
     if not isinstance(content.get("point"), str):
         raise UsageError(f"{path}: point must name a point function")
+    title = _title(path, content)
     fixed, blocks = content.get("fixed") or {}, content.get("points")
     blocks = blocks if isinstance(blocks, list) else [blocks]
     if not isinstance(fixed, dict) or not blocks or not all(isinstance(block, dict) for block in blocks):
@@ -134,8 +137,8 @@ def read_sweep(path: str | PathLike[str]) -> Sweep:
         function, points = point_function(content["point"]), {}
         for block in blocks:
             minutes = block.get("minutes", 0)
-            if not _number(minutes) or not 0 <= minutes < math.inf:
-                raise UsageError(f"minutes = {minutes!r}: must be a number >= 0")
+            if _parsed(minutes) is None or isinstance(minutes, str) or minutes < 0:
+                raise UsageError(f"minutes = {short(repr(minutes))}: must be a number >= 0")
             for settings in _expand(block, function):
                 both = fixed.keys() & settings.keys()
                 if both:
@@ -147,7 +150,7 @@ def read_sweep(path: str | PathLike[str]) -> Sweep:
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     common = {name: first[name] for name in fixed if name in first}
-    return Sweep(path, str(content.get("title", path.stem)), function, common, list(points.values()))
+    return Sweep(path, title, function, common, list(points.values()))
 
 
 def point_key(name: str, parameters: dict) -> str:
@@ -168,10 +171,20 @@ def point_key(name: str, parameters: dict) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
 
 
+def _title(path, content):
+    title = content.get("title")
+    if title is None:
+        return path.stem
+    text = " ".join(str(title).split()) if isinstance(title, str | int | float) else None
+    if text is None or not is_word(text):
+        raise UsageError(f"{path}: title = {short(title)}: must be a few words")
+    return text
+
+
 def _require_words(path, mapping):
     for key in mapping:
         if not isinstance(key, str):
-            raise UsageError(f"{path}: {key!r}: must be a word")
+            raise UsageError(f"{path}: {short(repr(key))}: must be a word")
 
 
 def _expand(block, function):
@@ -186,9 +199,9 @@ def _expand(block, function):
             axes.append(_together(spec, function))
         elif name != "minutes":
             axes.append([{name: value} for value in _values(name, spec, function)])
-    size = math.prod(map(len, axes))
-    if size > MOST:
-        raise UsageError(f"points: a block of {size} points, at most {MOST} are allowed")
+        size = math.prod(map(len, axes))
+        if size > MOST:  # before the memory is full of the values of more parameters
+            raise UsageError(f"points: a block of {size} points, at most {MOST} are allowed")
     for parts in itertools.product(*axes):
         yield {name: value for part in parts for name, value in part.items()}
 
@@ -199,7 +212,7 @@ def _together(spec, function):
     columns = {name: _values(name, values, function) for name, values in spec.items()}
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
-        raise UsageError(f"zip: lists of different lengths, {lengths}")
+        raise UsageError(f"zip: lists of different lengths, {short(lengths)}")
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
@@ -209,11 +222,16 @@ def _values(name, spec, function):
     if isinstance(spec, list) and not (parameter and parameter.is_list and not _nested(spec)):
         values = spec
     elif isinstance(spec, dict):
-        values = _range(name, spec)
+        try:
+            values = _range(name, spec)
+        except OverflowError:
+            raise UsageError(
+                f"{short(name)} = {short(spec)}: must be {FORMS}, of numbers that are not as large"
+            ) from None
     else:
         values = [spec]
     if not values:
-        raise UsageError(f"{name} = {spec!r}: no value at all")
+        raise UsageError(f"{short(name)} = {short(spec)}: no value at all")
     return values
 
 
@@ -226,36 +244,40 @@ def _range(name, spec):
     shape = frozenset(map(str, spec))
     numbers = {key: _parsed(value) for key, value in spec.items() if key != "scale"}
     if not numbers or any(x is None for x in numbers.values()):
-        raise UsageError(f"{name} = {spec!r}: must be {FORMS}")
+        raise UsageError(f"{short(name)} = {short(spec)}: must be {FORMS}")
     count = numbers.get("count", 2)
     if not isinstance(count, int) or not 1 <= count <= MOST:
-        raise UsageError(f"{name} = {spec!r}: count must be an integer in [1, {MOST}]")
+        raise UsageError(f"{short(name)} = {short(spec)}: count must be an integer in [1, {MOST}]")
     if shape in ({"count"}, {"count", "first"}):
         return [numbers.get("first", 0) + i for i in range(count)]
     if shape in ({"from", "to"}, {"from", "to", "step"}):
         low, high, step = numbers["from"], numbers["to"], numbers.get("step", 1)
         if step <= 0 or high < low or (high - low) / step > MOST:
-            raise UsageError(f"{name} = {spec!r}: must have from <= to, step > 0 and at most {MOST} steps")
+            raise UsageError(
+                f"{short(name)} = {short(spec)}: must have from <= to, step > 0 and at most {MOST} steps"
+            )
         if all(isinstance(x, int) for x in (low, high, step)):
             return list(range(low, high + 1, step))
         steps = math.floor((high - low) / step * (1 + 1e-12) + 1e-12)
         return [_typed(low + i * step) for i in range(steps + 1)]
     if shape in ({"from", "to", "count"}, {"from", "to", "count", "scale"}):
         return _spaced(name, spec, numbers["from"], numbers["to"], count)
-    raise UsageError(f"{name} = {spec!r}: must be {FORMS}")
+    raise UsageError(f"{short(name)} = {short(spec)}: must be {FORMS}")
 
 
 def _spaced(name, spec, low, high, count):
     scale = spec.get("scale", "linear")
     if scale not in ("linear", "log") or (scale == "log" and min(low, high) <= 0):
-        raise UsageError(f"{name} = {spec!r}: scale must be linear, or log between numbers > 0")
+        raise UsageError(f"{short(name)} = {short(spec)}: scale must be linear, or log between numbers > 0")
     shares = [i / (count - 1) if count > 1 else 0.0 for i in range(count)]
     if scale == "log":
         values = [_typed(math.exp((1 - t) * math.log(low) + t * math.log(high))) for t in shares]
     else:
         values = [_typed((1 - t) * low + t * high) for t in shares]
     if len(set(values)) < count:
-        raise UsageError(f"{name} = {spec!r}: some of the values are the same to {VALUE_DIGITS} digits")
+        raise UsageError(
+            f"{short(name)} = {short(spec)}: some of the values are the same to {VALUE_DIGITS} digits"
+        )
     return values
 
 
@@ -265,12 +287,11 @@ def _number(x):
 
 def _parsed(x):
     """A finite number, also from a string (YAML takes 1e-8 for one), or None."""
-    if isinstance(x, str):
-        try:
-            x = float(x)
-        except ValueError:
-            return None
-    return x if _number(x) and math.isfinite(x) else None
+    try:
+        x = number(x) if isinstance(x, str) else x
+        return x if _number(x) and math.isfinite(x) else None
+    except (ValueError, OverflowError):  # an integer beyond all floats
+        return None
 
 
 def _typed(x):

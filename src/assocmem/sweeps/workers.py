@@ -5,13 +5,21 @@ store is written by the process that runs the engine and by nobody else, so the 
 this package and no common disk.
 """
 
+import asyncio
 import contextlib
+import copy
+import json
 import logging
 import math
+import multiprocessing
 import os
 import secrets
+import signal
+import sys
+import threading
 import time
 import traceback
+import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +28,7 @@ from typing import TYPE_CHECKING
 from assocmem.checks import UsageError
 from assocmem.machine import THREAD_SETTINGS, cores, environment
 from assocmem.sweeps.origin import origin
+from assocmem.sweeps.parameters import MOST_LINE, is_word, one_line, short, text_of
 from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.store import Result
 from assocmem.sweeps.stored_table import ORIGIN, SECONDS, entry
@@ -42,9 +51,28 @@ CLOSE_SECONDS = 5
 LOOK_SECONDS = 1.0
 """Time between two looks at the cluster, or at a supply that has nothing just now. Chosen by trial."""
 
+RESTART_SECONDS = 120
+"""How long to wait on this machine for a process in place of one that has died: to start one takes seconds,
+or half a minute on a busy machine, and Dask gives up trying in silence. Chosen by trial."""
+
 DEATHS = 1
 """Deaths of a worker that its points survive; at the next one Dask gives them up. Since another point of the
 same worker may have been the cause, `on_cluster` then tries each once more, alone."""
+
+MOST_TEXT = 100_000
+"""Characters of a word, at most: a table is read by Python's csv module, which takes 131,072 in a field."""
+
+MOST_TRACE = 20_000
+"""Characters that are stored of a traceback, at most: that of a recursion without end through two functions
+has 100,000."""
+
+LARGEST = int(sys.float_info.max)
+"""The largest integer in a table, whose columns are floats when they are read."""
+
+EXACT = {bool: int.__int__, int: int.__int__, float: float.__float__, str: str.__str__}
+"""What makes a value of a class below one of Python's own a value of that, whatever the class overrides."""
+
+NUMBER_OR_WORD = "must be a number, or a word that does not look like one"
 
 WAIT = "wait"
 """What a supply returns where it has no task just now."""
@@ -113,14 +141,66 @@ def compute(task: Task) -> Result:
     if "checkpoint" in function.context:
         context["checkpoint"] = task.checkpoint
     started, row, failure, process = time.monotonic(), None, None, os.getpid()
-    try:
-        row = plain(function.call(**task.parameters, **context), task.parameters)
-    except (Exception, SystemExit) as error:
-        failure = f"{type(error).__name__}: {' '.join(str(error).split())}\n{traceback.format_exc()}"
+    with _interrupts_noted() as interrupts:
+        try:
+            # Copies, so that what the function does to a list does not change what is stored.
+            returned = function.call(**copy.deepcopy(task.parameters), **context)
+            row = plain(returned, task.parameters)
+        except BaseException as error:  # also one by which the function would end the process
+            failure = _failure(error)
     if os.getpid() != process:  # This is a child that the point function has forked; its parent goes on.
         os._exit(0)
+    if interrupts:
+        raise KeyboardInterrupt
     seconds = float(f"{time.monotonic() - started:.3g}")
     return _result(task, row, failure, seconds, context.get("device", "cpu"))
+
+
+@contextlib.contextmanager
+def _interrupts_noted():
+    """A list of the signals by which the process is told to end meanwhile, each of which raises as before.
+
+    So an interrupt is told from a `KeyboardInterrupt` that a point function raises by itself, and is one also
+    where the function swallows it or makes another error of it.
+    """
+    came, ours = [], []
+
+    def note(number, frame):
+        came.append(number)
+        signal.default_int_handler(number, frame)
+
+    if threading.current_thread() is threading.main_thread():  # no other is interrupted
+        every = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+        ours = [number for number in every if signal.getsignal(number) is signal.default_int_handler]
+    for number in ours:
+        signal.signal(number, note)
+    try:
+        yield came
+    finally:
+        for number in ours:
+            if signal.getsignal(number) is note:
+                signal.signal(number, signal.default_int_handler)
+
+
+def _failure(error):
+    """What is stored of an error: what it says in one line, and its traceback, in characters for any file.
+
+    Nothing of the error is trusted: it may have no text, or one that raises another error.
+    """
+    said = f"{one_line(type(error).__name__)}: {text_of(error)}"
+    try:
+        trace = "".join(traceback.format_exception(error))
+    except BaseException:
+        trace = ""
+    if len(trace) > MOST_TRACE:
+        trace = f"{trace[: MOST_TRACE // 2]}\n...\n{trace[-MOST_TRACE // 2 :]}"
+    return _printable(f"{said[:MOST_LINE]}\n{trace}")
+
+
+def _printable(text):
+    """A text without control characters other than ends of lines, and without what UTF-8 cannot carry."""
+    good = (c == "\n" or unicodedata.category(c) not in ("Cc", "Cs") for c in text)
+    return "".join(c if ok else c.encode("unicode_escape").decode() for c, ok in zip(text, good, strict=True))
 
 
 def plain(row: dict, parameters: Collection[str] = ()) -> dict[str, int | float | str | None]:
@@ -143,24 +223,44 @@ def plain(row: dict, parameters: Collection[str] = ()) -> dict[str, int | float 
         If it is anything else, or a column has no name or one that is taken.
     """
     if not isinstance(row, dict) or not row:
-        raise TypeError(f"a point function must return a mapping of columns, not {row!r}")
-    return {name: _entry(name, value, {*parameters, SECONDS, ORIGIN}) for name, value in row.items()}
+        raise TypeError(f"a point function must return a mapping of columns, not {short(row)}")
+    # In the classes of Python itself, since other processes may not know that of the user.
+    columns = [(_column(name, {*parameters, SECONDS, ORIGIN}), value) for name, value in row.items()]
+    found = {name: _entry(name, value) for name, value in columns}
+    if len(found) < len(columns):
+        raise TypeError(f"a point function must return columns of different names, not {short(row)}")
+    return found
 
 
-def _entry(name, value, taken):
-    if not isinstance(name, str) or not name or name in taken:
+def _column(name, taken):
+    exact = str.__str__(name) if isinstance(name, str) else ""
+    if not exact or exact in taken or len(exact) > MOST_TEXT or not is_word(exact):
         raise TypeError(
-            f"column {name!r}: must have a name, and one that no parameter and no other column has"
+            f"column {short(repr(name))}: must have a name, and one that no parameter and no other column has"
         )
+    return exact
+
+
+def _entry(name, value):
     value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, bool):
-        return int(value)
+    for kind, exact in EXACT.items():
+        if isinstance(value, kind):
+            value = exact(value)
+            break
+    else:
+        if value is not None:
+            raise TypeError(f"column {name!r} = {short(value)}: {NUMBER_OR_WORD}")
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return None
-    if not isinstance(value, int | float | str) or (isinstance(value, str) and entry(value) != value):
+    if isinstance(value, int) and abs(value) > LARGEST:
         raise TypeError(
-            f"column {name!r} = {value!r}: must be a number, or a word that does not look like one"
+            f"column {name!r} is an integer of {value.bit_length()} bits: more than a float can be"
         )
+    if isinstance(value, str) and not (len(value) <= MOST_TEXT and is_word(value)):
+        some = f"of at most {MOST_TEXT} characters, no control character among them"
+        raise TypeError(f"column {name!r} = {short(repr(value))}: {NUMBER_OR_WORD}, {some}")
+    if isinstance(value, str) and entry(value) != value:
+        raise TypeError(f"column {name!r} = {value!r}: {NUMBER_OR_WORD}")
     return value
 
 
@@ -223,27 +323,49 @@ def local_cluster(workers: int, threads: int | None = None) -> Iterator["distrib
     Yields
     ------
     distributed.Client
+
+    Raises
+    ------
+    UsageError
+        If this machine has no semaphores, by which processes talk, or cannot start so many.
     """
     import dask
     from distributed import LocalCluster
 
+    _require_semaphores()
     threads = threads or max(1, cores() // workers)
     settings = dict.fromkeys(THREAD_SETTINGS, str(threads)) | {"OMP_WAIT_POLICY": "passive"} | NO_LOG
     with _quiet():
         patience = {"distributed.scheduler.allowed-failures": DEATHS}
         spawning = {"distributed.nanny.pre-spawn-environ": settings}
         with dask.config.set(patience | spawning), environment(settings):  # Dask lets ours win
-            cluster = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,  # points at a time; the threads above are those of one point
-                processes=True,
-                memory_limit=0,
-                dashboard_address=":0",
-                silence_logs=logging.CRITICAL,
-                preload=IGNORE_INTERRUPTS,
-            )
+            try:
+                cluster = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,  # points at a time; the threads above are those of one point
+                    processes=True,
+                    memory_limit=0,
+                    dashboard_address=":0",
+                    silence_logs=logging.CRITICAL,
+                    preload=IGNORE_INTERRUPTS,
+                )
+            except (OSError, RuntimeError) as error:  # no ports, no processes, no memory left
+                line = text_of(error) or type(error).__name__
+                raise UsageError(f"--workers {workers}: cannot be started here ({line})") from None
         with cluster, cluster.get_client() as client:
             yield client
+
+
+def _require_semaphores():
+    """Refuse before processes are started that could not talk with this one."""
+    try:
+        multiprocessing.get_context("spawn").Lock()
+    except (OSError, ImportError) as error:  # /dev/shm missing or read-only; built without semaphores
+        reason = getattr(error, "strerror", None) or text_of(error)
+        raise UsageError(
+            f"--workers: this machine gives no semaphores ({reason}; is /dev/shm writable?): "
+            "leave it out to compute in one process"
+        ) from None
 
 
 @contextlib.contextmanager
@@ -271,18 +393,49 @@ def remote_cluster(
     place = address or scheduler_file
     with _quiet():
         try:
-            if scheduler_file and not os.path.exists(scheduler_file):
-                raise OSError("no such file")
-            where = {"scheduler_file": scheduler_file} if scheduler_file else {"address": address}
-            client = Client(**where, timeout=CONNECT_SECONDS)
-        except Exception as error:  # also what Dask makes of a file that no scheduler has written
-            line = " ".join(str(error).split()) or type(error).__name__
+            if scheduler_file:
+                address = _address(scheduler_file)
+            asyncio.run(asyncio.wait_for(_require_scheduler(address), CONNECT_SECONDS + 1))
+            client = Client(address, timeout=CONNECT_SECONDS)
+        except TimeoutError:
+            late = f"nothing that a scheduler would say in {CONNECT_SECONDS} s"
+            raise UsageError(f"no Dask scheduler at {place}: {late}") from None
+        except Exception as error:
+            line = text_of(error) or type(error).__name__
+            if not isinstance(error, OSError):  # what Dask makes of the words of another server
+                line = f"what answers does not speak as one ({type(error).__name__}: {line})"
             raise UsageError(f"no Dask scheduler at {place}: {line}") from None
         try:
             yield client
         finally:
             with contextlib.suppress(Exception):
                 client.close(timeout=CLOSE_SECONDS)
+
+
+def _address(scheduler_file):
+    """The address that a scheduler has written into a file."""
+    if not os.path.exists(scheduler_file):
+        raise OSError("no such file")
+    with open(scheduler_file, encoding="utf-8") as file:
+        try:
+            return json.load(file)["address"]
+        except (ValueError, KeyError, TypeError):
+            raise OSError("not a file that a scheduler has written") from None
+
+
+async def _require_scheduler(address):
+    """Ask who is there: a client of Dask waits for ever on a server that says something else, or nothing."""
+    from distributed import Security
+    from distributed.core import connect, send_recv
+
+    asked = Security().get_connection_args("client")
+    comm = await connect(address, timeout=CONNECT_SECONDS, **asked)
+    try:
+        kind = (await send_recv(comm, op="identity"))["type"]
+    finally:
+        comm.abort()
+    if kind != "Scheduler":  # a worker of Dask
+        raise OSError(f"this is the address of a {kind.lower()}")
 
 
 def on_cluster(client: "distributed.Client", supply: Supply) -> Iterator[Result | None]:
@@ -316,11 +469,13 @@ def on_cluster(client: "distributed.Client", supply: Supply) -> Iterator[Result 
         return client.submit(compute, task, key="-".join(("assocmem", task.key, run, *mark)), pure=False)
 
     running, suspects, alone, dry = {}, [], False, False
-    looked, room = -math.inf, 0
+    looked, room, seen = -math.inf, 0, time.monotonic()
     try:
         while True:
             if time.monotonic() - looked > LOOK_SECONDS:
                 looked, room = time.monotonic(), _room(client)
+                seen = looked if room else seen
+                _require_return(client, looked - seen)
             while not (dry or alone) and len(running) < room and (task := supply()) is not WAIT:
                 dry = task is None
                 if not dry:
@@ -335,10 +490,15 @@ def on_cluster(client: "distributed.Client", supply: Supply) -> Iterator[Result 
             yield None
             for future in [future for future in running if future.done()]:
                 task = running.pop(future)
-                if not alone and _killed(future):  # Dask blames all points that a dead worker had
+                try:
+                    result = _outcome(future, task, alone)
+                except TimeoutError:  # its worker has died with the result, and another computes it again
+                    running[future] = task
+                    continue
+                if result is None:  # Dask blames all points that a dead worker had
                     suspects.append(task)
                 else:
-                    yield _outcome(future, task)
+                    yield result
                 alone = False
     except (OSError, distributed.comm.CommClosedError, distributed.client.CancelledError):
         raise EngineLost(LOST) from None
@@ -353,6 +513,12 @@ def _room(client):
     return sum(client.nthreads().values())
 
 
+def _require_return(client, alone):
+    """Give up processes of this machine that have not come back; nobody else would start any."""
+    if client.cluster is not None and alone > RESTART_SECONDS:
+        raise EngineLost(f"the processes have died and none has come back in {RESTART_SECONDS} s")
+
+
 def _wait(futures):
     """Until one is done, but not for ever: workers come and go."""
     import distributed
@@ -364,26 +530,35 @@ def _wait(futures):
         distributed.wait(list(futures), timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")
 
 
-def _killed(future):
-    """Whether the workers that were given a point have all died."""
+def _outcome(future, task, alone):
+    """What came of a point; None where its workers have all died, unless it was the only one they had.
+
+    The state of a future may change at any time, since a worker that dies takes its results along: only what
+    is at hand counts.
+
+    Raises
+    ------
+    TimeoutError
+        If the result is not at hand after all.
+    """
     import distributed
 
-    return future.status == "error" and isinstance(future.exception(), distributed.KilledWorker)
-
-
-def _outcome(future, task):
-    if future.status == "finished":
-        return future.result()
     if future.status == "cancelled":
         raise EngineLost(LOST)
-    error = future.exception()
-    if isinstance(error, UsageError):
-        raise error
-    if not _killed(future):  # not the point: its own errors come back as results
-        line = " ".join(f"{type(error).__name__}: {error}".split())
-        raise UsageError(f"a worker cannot compute points: {line}")
-    failure = "KilledWorker: every process that was given this point died (out of memory, or killed)\n"
-    return _result(task, None, failure, None, "cpu")
+    try:
+        return future.result(timeout=LOOK_SECONDS)
+    except (TimeoutError, distributed.TimeoutError):
+        raise TimeoutError from None
+    except distributed.KilledWorker:
+        if not alone:
+            return None
+        failure = "KilledWorker: every process that was given this point died (out of memory, or killed)\n"
+        return _result(task, None, failure, None, "cpu")
+    except (UsageError, distributed.comm.CommClosedError, distributed.client.CancelledError):
+        raise  # the last two: the cluster has gone
+    except Exception as error:  # not the point: its own errors come back as results
+        line = f"{type(error).__name__}: {text_of(error)}"
+        raise UsageError(f"a worker cannot compute points: {line}") from None
 
 
 def _require_running(client):

@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 
 from assocmem.checks import require, require_integer
-from assocmem.machine import memory_shortage
+from assocmem.machine import memory_shortage, warn_if_forked
 from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import require_memory_matrix
 from assocmem.pairs.sizes import peak_bytes
@@ -119,6 +119,12 @@ def fit(
     ValueError
         For a parameter out of range, a ``W0`` that does not fit, a checkpoint of another problem, or pairs
         for which there is not enough memory.
+
+    Notes
+    -----
+    After a fit with several threads a fork of the process hangs in its own: OpenMP waits there for threads
+    that a fork does not have. Start processes afresh (``spawn`` or ``forkserver`` of `multiprocessing`, as
+    the sweeps do) or set ``OMP_NUM_THREADS=1``; a fit in such a fork warns before it begins.
     """
     require(0 < ridge < math.inf, "ridge", ridge, "a finite number > 0")
     require(0 < tol < math.inf, "tol", tol, "a finite number > 0")
@@ -130,6 +136,7 @@ def fit(
         shortage = memory_shortage(lambda n: fit_bytes(n, pairs.d), pairs.n)
         require(not shortage, "pairs", f"{pairs.n} pairs", f"fewer, since {shortage}")
     pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
+    warn_if_forked(torch.get_num_threads())
     with status_line() as show:
         record = _Record(pairs, Stage(loss, ridge), tol, checkpoint, report, show)
         evaluator = Evaluator(pairs, tol, max_passes, precision, record.after_pass, record.after_step)
