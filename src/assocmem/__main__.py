@@ -1,6 +1,7 @@
 """Command line: run a section with parameters, list what there is, sweep, build the book."""
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
@@ -26,16 +27,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         options = _parser().parse_args(arguments)
-        return options.command(options) or 0
+        code = options.command(options) or 0
+        sys.stdout.flush()  # here, where it is told what prevents it
+        return code
     except UsageError as error:
         print(f"assocmem: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # whoever reads our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
+        return 1
+    except OSError as error:  # a full disk, a folder that cannot be written, a file that is gone
+        _drop_output()
+        place = error.filename or "a file, or the output of this command"
+        print(f"assocmem: {place}: {error.strerror or error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("assocmem: interrupted; nothing half-written is left", file=sys.stderr)
         return 130
+
+
+def _drop_output():
+    """Nothing more can be written to where the output goes, or nothing that is in its buffer matters."""
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        return
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser():

@@ -6,7 +6,9 @@ import subprocess
 from pathlib import Path
 
 from assocmem.book.build import contents, fail, jupyter_book, prepare
+from assocmem.book.rendered import DIGESTS, fresh, sources
 from assocmem.checks import UsageError
+from assocmem.machine import held, in_one_step
 from assocmem.sweeps.project import project_root
 
 NAME = "linear-associative-memory"
@@ -90,7 +92,17 @@ def print_book(root: Path) -> list[str]:
     """
     target = pdf_path(root)
     work = target.parent / "_build" / "latex"
-    problems = jupyter_book(root, "--builder", "latex", "--path-output", str(target.parent), **SAME_BYTES)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with held(target.parent) as lock:
+        if not (work.parent / DIGESTS).is_file():  # a print that was killed may have left half of a file
+            shutil.rmtree(work.parent, ignore_errors=True)
+        with fresh(work.parent, sources(root, contents(root))):
+            return _print(root, target, work, lock)
+
+
+def _print(root, target, work, lock):
+    place = "--builder", "latex", "--path-output", str(target.parent)
+    problems = jupyter_book(root, *place, lock=lock, **SAME_BYTES)
     if problems:
         shutil.rmtree(work.parent, ignore_errors=True)  # else the warnings would not come back
         return problems
@@ -102,5 +114,6 @@ def print_book(root: Path) -> list[str]:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
         errors = [line for line in lines if line.startswith("!")]
         return [f"LaTeX failed, see {log}:", *(errors or lines[-5:])]
-    shutil.copyfile(work / f"{NAME}.pdf", target)
+    with in_one_step(target) as partial:
+        shutil.copyfile(work / f"{NAME}.pdf", partial)
     return []

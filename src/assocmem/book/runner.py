@@ -24,6 +24,7 @@ from assocmem.book.run_record import write_record
 from assocmem.book.sections import Section
 from assocmem.book.tables_read import folders_read
 from assocmem.checks import UsageError
+from assocmem.leftovers import temporary_folder
 from assocmem.machine import environment, memory_shortage, write_whole
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sweeps.fingerprints import fingerprint, syntax_tree
@@ -105,10 +106,11 @@ def run_section(
     if failure:
         _write(notebook, failed)
         raise SectionFailed(f"section {section.name} failed, {failure}; see {failed}")
-    _write(notebook, target)
     seconds = time.monotonic() - started
-    write_record(target, key=key, seconds=seconds, device=values.get("device", "cpu"))
     failed.unlink(missing_ok=True)
+    # The notebook comes last: as long as it is not there, the section is run again.
+    write_record(target, key=key, seconds=seconds, device=values.get("device", "cpu"))
+    _write(notebook, target)
     return Run(target, seconds, True)
 
 
@@ -215,7 +217,7 @@ def _execute(section, values):
 
     defaults = {name: p.default for name, p in section.parameters.items()}
     changed = {name: value for name, value in values.items() if value != defaults[name]}
-    with tempfile.TemporaryDirectory(prefix="assocmem-") as folder:
+    with temporary_folder("assocmem-") as folder:
         source, output = Path(folder, "in.ipynb"), Path(folder, "out.ipynb")
         notebook = jupytext.reads(section.text, fmt="py:percent")
         notebook.metadata["kernelspec"] = KERNEL
