@@ -18,7 +18,7 @@ import psutil
 
 
 def mark() -> str:
-    """A few characters that stand for this process in the name of a temporary file: its machine and number."""
+    """What stands for this process in the name of a temporary file: its machine and number."""
     return f"{_machine()}-{os.getpid()}"
 
 

@@ -1,4 +1,4 @@
-"""Long commands are killed at random moments: what was done stays, and the next run ends as if nothing had been."""
+"""Long commands are killed at random moments: what was done stays, and the next run ends as it should."""
 
 import signal
 

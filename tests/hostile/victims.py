@@ -1,8 +1,8 @@
-"""Long commands that are disturbed: how each is prepared, what it must leave, and what is looked for after it.
+"""Long commands that are disturbed: how each is prepared, what it must leave, and what is looked for.
 
-A trial copies what was prepared, runs the command under a disturbance, looks whether all that is there is whole,
-runs the command again in peace, and compares all it leaves with what an undisturbed run leaves: the same
-results, the same files and no others, no process that goes on.
+A trial copies what was prepared, runs the command under a disturbance, looks whether all that is there is
+whole, runs the command again in peace, and compares all it leaves with what an undisturbed run leaves: the
+same results, the same files and no others, no process that goes on.
 """
 
 import contextlib
@@ -11,6 +11,7 @@ import ctypes
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -110,20 +111,21 @@ class Stage:
 
     def start(self, victim, place, **options):
         """Start the command."""
-        before = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
-        paths = [*options.pop("paths", []), str(HERE), str(place / "work"), *before]
+        before, more = options.pop("before", []), options.pop("variables", {})
+        arguments = options.pop("arguments", None) or victim.arguments
         variables = os.environ | {
-            "PYTHONPATH": os.pathsep.join(map(str, paths)),
+            "PYTHONPATH": python_path(*options.pop("paths", []), place / "work"),
             "TMPDIR": str(place / "tmp"),
+            "PYTHONDONTWRITEBYTECODE": "1",
             "SWEEP_LOG": str(place / "log"),
             "OMP_NUM_THREADS": "1",
             "ASSOCMEM_ROOT": str(place / "work" if (place / "work" / "_toc.yml").exists() else ROOT),
         }
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         return subprocess.Popen(
-            [sys.executable, *victim.arguments],
+            [*before, sys.executable, *arguments],
             cwd=place / "work",
-            env=variables,
+            env=variables | more,
             **(pipes | options),
         )
 
@@ -172,6 +174,12 @@ def end(process):
         output, errors = process.communicate()
         return None, output, f"it hangs\n{errors}"
     return process.returncode, output, errors
+
+
+def python_path(*folders):
+    """The variable PYTHONPATH with some folders, and the one of the point functions here."""
+    before = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
+    return os.pathsep.join(map(str, [*folders, HERE, *before]))
 
 
 def files(place):
@@ -308,8 +316,11 @@ def command(*words):
 
 def call(folder, *words):
     """Run a command while a victim is prepared."""
-    paths = os.pathsep.join([str(HERE), str(folder), os.environ.get("PYTHONPATH", "")])
-    variables = os.environ | {"PYTHONPATH": paths, "SWEEP_LOG": os.devnull, "OMP_NUM_THREADS": "1"}
+    variables = os.environ | {
+        "PYTHONPATH": python_path(folder),
+        "SWEEP_LOG": os.devnull,
+        "OMP_NUM_THREADS": "1",
+    }
     done = subprocess.run(
         [sys.executable, *command(*words)], cwd=folder, env=variables, capture_output=True, text=True
     )
@@ -359,13 +370,13 @@ def merged(folder):
     return rows(folder), [path.read_bytes() for path in sorted(folder.glob("mine.sqlite.state-*"))]
 
 
-OWN = '''
+OWN = """
 from typing import Annotated
 
 
 def thrice(a: Annotated[int, "a number; [0, 90]"]):
     return {{"c": {body}}}
-'''
+"""
 
 
 def for_confirm(folder):
@@ -392,6 +403,12 @@ SWEEP_RUN = Victim(
     rows,
     computed_twice,
 )
+SWEEP_PLAIN = Victim(
+    "sweep run without a log",
+    sweep("hostile_points:plain", 60),
+    command("sweep", "run", "mine.yml"),
+    rows,
+)
 SWEEP_LASTING = Victim(
     "sweep run with states",
     sweep("hostile_points:lasting", 3),
@@ -407,9 +424,7 @@ SWEEP_WORKERS = Victim(
     computed_twice,
     4,
 )
-SWEEP_EXPORT = Victim(
-    "sweep export", with_older_table, command("sweep", "export", "mine.yml"), exported
-)
+SWEEP_EXPORT = Victim("sweep export", with_older_table, command("sweep", "export", "mine.yml"), exported)
 SWEEP_MERGE = Victim(
     "sweep merge", for_merge, command("sweep", "merge", "mine.yml", "from 1", "from 2"), merged
 )
@@ -417,7 +432,7 @@ SWEEP_CONFIRM = Victim("sweep confirm", for_confirm, command("sweep", "confirm",
 
 # --- the book ---------------------------------------------------------------------------------------------
 
-TINY = '''\
+TINY = """\
 # %% [markdown]
 # # A tiny section
 
@@ -432,12 +447,12 @@ import time
 
 time.sleep(0.3)
 print(n, "things")
-'''
-CHECK = '''
+"""
+CHECK = """
 # %%
 claims.check({claim!r}, "it", measured=8, predicted=8, tolerance=1, falsehood=("4", 4))
-'''
-CONFIG = '''\
+"""
+CONFIG = """\
 title: small
 only_build_toc_files: true
 execute: {{execute_notebooks: 'off'}}
@@ -446,7 +461,9 @@ parse: {{myst_enable_extensions: [colon_fence, deflist, dollarmath]}}
 sphinx:
   local_extensions: {{assocmem_pages: {extensions}}}
   config: {{html_extra_path: [book/_extra], suppress_warnings: [mystnb.unknown_mime_type]}}
-'''
+"""
+TIMES = re.compile(rb"[0-9.]+ s in [0-9]+ threads|one thread")
+"""What a page says about the time that a section took."""
 SECTION = "correlation_memory"
 
 
@@ -457,7 +474,9 @@ def small_book(folder):
     from assocmem.book.claims import statements
 
     claims = [s.id for s in statements().values() if s.section == SECTION]
-    text = TINY + "\n# %%\nfrom assocmem.book import claims\n" + "".join(CHECK.format(claim=c) for c in claims)
+    text = (
+        TINY + "\n# %%\nfrom assocmem.book import claims\n" + "".join(CHECK.format(claim=c) for c in claims)
+    )
     (folder / "notebooks").mkdir()
     (folder / "notebooks" / f"{SECTION}.py").write_text(text, encoding="utf-8")
     notes = {"part": "All", "source": "Section 1", "see": "it", "know": "nothing", "try": {"n": 4}}
@@ -497,10 +516,12 @@ def executed(folder):
 
 
 def built(folder):
-    """All pages, less the record of times on the status page."""
+    """All pages, less the times that sections took."""
     html = folder / "_build" / "html"
-    pages = {str(p.relative_to(html)): p.read_bytes() for p in sorted(html.rglob("*")) if p.is_file()}
-    pages = {name: data for name, data in pages.items() if ".doctrees" not in name}
+    found = (path for path in sorted(html.rglob("*")) if path.is_file() and ".doctrees" not in path.parts)
+    pages = {str(path.relative_to(html)): TIMES.sub(b"", path.read_bytes()) for path in found}
+    index = pages.pop("searchindex.js")  # which has the times as words
+    assert index.startswith(b"Search.setIndex({") and index.endswith(b"})")
     return executed(folder), (folder / "book" / "ledger.md").read_bytes(), pages
 
 
@@ -511,7 +532,7 @@ BOOK_BUILD = Victim("build of the book", small_book, command("build"), built)
 
 # --- fits -------------------------------------------------------------------------------------------------
 
-FIT = '''
+FIT = """
 import json, sys
 from pathlib import Path
 
@@ -530,7 +551,7 @@ except OSError as error:
 from assocmem.machine import write_whole
 passes = len(done.trace)
 write_whole(Path("fit.json"), json.dumps({"converged": done.converged, "objective": done.objective}) + "\\n")
-'''
+"""
 
 
 def fit_script(folder):

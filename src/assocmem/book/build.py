@@ -16,7 +16,7 @@ from assocmem.book.claims import read_checks, surprises
 from assocmem.book.explorer import write_script
 from assocmem.book.ledger import ledger, ledger_line, ledger_page, miscounts
 from assocmem.book.notes import read_notes
-from assocmem.book.rendered import forget, fresh, sources
+from assocmem.book.rendered import begin, finish, sources
 from assocmem.book.run_record import read_record
 from assocmem.book.sections import PAGES, load_section
 from assocmem.book.status_page import status_page
@@ -28,6 +28,8 @@ from assocmem.sweeps.project import project_root
 
 EXPLORER_TABLES = "book/_static_src/explorer/tables.js"
 """The script with the numbers of the explorer pages, among their own scripts."""
+SOURCES = ".sources.json"
+"""Digests of what was rendered, in the folder of the rendered book."""
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 """What a terminal takes as a change of colour, and a message for people does not need."""
 MOST_LINES = 20
@@ -250,11 +252,13 @@ def render(root: Path, pages: Iterable[str]) -> list[str]:
     """
     output = root / "_build"
     output.mkdir(exist_ok=True)
-    with held(output) as lock, fresh(output, sources(root, pages)):
+    with held(output) as lock:
+        record, digests = output / SOURCES, sources(root, pages)
+        begin(record, digests, *(output / left for left in ("html", ".doctrees", "jupyter_execute")))
         problems = jupyter_book(root, lock=lock)
-        if problems:
-            forget(output)  # pages that were read are not read again, and their warnings would not come back
+        if problems:  # all pages are read again next time, else the warnings would not come back
             return problems
+        finish(record, digests)
     missing = [page for page in [*pages, "claims.json"] if not _rendered(output / "html", page).is_file()]
     return [f"the book lacks the page {page}" for page in missing]
 

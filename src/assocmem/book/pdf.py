@@ -5,8 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from assocmem.book.build import contents, fail, jupyter_book, prepare
-from assocmem.book.rendered import DIGESTS, fresh, sources
+from assocmem.book.build import SOURCES, contents, fail, jupyter_book, prepare
+from assocmem.book.rendered import begin, finish, sources
 from assocmem.checks import UsageError
 from assocmem.machine import held, in_one_step
 from assocmem.sweeps.project import project_root
@@ -94,17 +94,18 @@ def print_book(root: Path) -> list[str]:
     work = target.parent / "_build" / "latex"
     target.parent.mkdir(parents=True, exist_ok=True)
     with held(target.parent) as lock:
-        if not (work.parent / DIGESTS).is_file():  # a print that was killed may have left half of a file
-            shutil.rmtree(work.parent, ignore_errors=True)
-        with fresh(work.parent, sources(root, contents(root))):
-            return _print(root, target, work, lock)
+        record, digests = target.parent / SOURCES, sources(root, contents(root))
+        begin(record, digests, work.parent)
+        problems = _print(root, target, work, lock)
+        if not problems:
+            finish(record, digests)
+        return problems
 
 
 def _print(root, target, work, lock):
     place = "--builder", "latex", "--path-output", str(target.parent)
     problems = jupyter_book(root, *place, lock=lock, **SAME_BYTES)
     if problems:
-        shutil.rmtree(work.parent, ignore_errors=True)  # else the warnings would not come back
         return problems
     command = ["latexmk", "-xelatex", "-interaction=nonstopmode", "-halt-on-error", f"{NAME}.tex"]
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}

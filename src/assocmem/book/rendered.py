@@ -1,30 +1,25 @@
-"""Whether what Sphinx has kept of an earlier rendering can be trusted.
+"""Whether what an earlier rendering has left can be used again.
 
 Sphinx renders a page again where its source is younger than its last reading. That misses a page whose source
 has changed and is older, as where the clock was set back or an old version was copied with its time, and one
-whose rendering was killed after its reading. In these cases all that is kept is dropped, and everything is
+whose rendering was killed after its reading. In these cases all that was left is dropped, and everything is
 read and written anew.
 """
 
-import contextlib
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from assocmem.machine import write_whole
-
-DIGESTS = ".sources.json"
-"""The file with the digests of the sources of the last complete rendering, in the folder of the output; it is
-not there while a rendering goes on."""
 
 ENDINGS = ".md", ".ipynb", ".bib"
 """Of the files that Sphinx reads for a page."""
 
 
-def sources(root: Path, pages: Iterable[str]) -> list[Path]:
-    """The files that Sphinx reads: the pages, and what they may include.
+def sources(root: Path, pages: Iterable[str]) -> dict[str, str]:
+    """Digests of the files that Sphinx reads: the pages, and what they may include.
 
     Parameters
     ----------
@@ -35,47 +30,45 @@ def sources(root: Path, pages: Iterable[str]) -> list[Path]:
 
     Returns
     -------
-    list of Path
-        Sorted.
+    dict of str to str
+        By path.
     """
     own = {root / f"{page}{ending}" for page in pages for ending in ENDINGS}
     beside = (path for path in (root / "book").rglob("*") if path.suffix in ENDINGS)
-    return sorted(path for path in own.union(beside) if path.is_file())
+    files = sorted(path for path in own.union(beside) if path.is_file())
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-@contextlib.contextmanager
-def fresh(output: Path, files: Iterable[Path]) -> Iterator[None]:
-    """Render within this context: nothing is used again that does not belong to the sources as they are.
+def begin(record: Path, digests: Mapping[str, str], *left: Path) -> None:
+    """Drop what an earlier rendering has left, unless it was complete and Sphinx sees all that has changed.
 
     Parameters
     ----------
-    output : Path
-        The folder where Sphinx keeps what it has read.
-    files : iterable of Path
+    record : Path
+        Where `finish` writes; it is not there while a rendering goes on, nor after one that failed.
+    digests : mapping
         From `sources`.
+    *left : Path
+        The folders to drop.
     """
-    record, digests = output / DIGESTS, {str(path): _digest(path) for path in files}
     try:
-        before = json.loads(record.read_text(encoding="utf-8"))
-        rendered = record.stat().st_mtime
-    except (OSError, ValueError):  # the first rendering, or the one before was killed
-        before = None
-    if before is None or any(
-        digest != before.get(path) and Path(path).stat().st_mtime <= rendered
-        for path, digest in digests.items()
-    ):
-        forget(output)
+        before, rendered = json.loads(record.read_text(encoding="utf-8")), record.stat().st_mtime
+        unseen = [p for p in digests if digests[p] != before.get(p) and Path(p).stat().st_mtime <= rendered]
+    except (OSError, ValueError):
+        unseen = [str(record)]
+    for folder in left if unseen else ():
+        shutil.rmtree(folder, ignore_errors=True)
     record.unlink(missing_ok=True)
-    yield
-    output.mkdir(parents=True, exist_ok=True)
-    write_whole(record, json.dumps(digests, indent=1, sort_keys=True) + "\n")
 
 
-def forget(output: Path) -> None:
-    """Drop what Sphinx has kept, wherever Jupyter Book has put it."""
-    shutil.rmtree(output / "html" / ".doctrees", ignore_errors=True)
-    shutil.rmtree(output / ".doctrees", ignore_errors=True)
+def finish(record: Path, digests: Mapping[str, str]) -> None:
+    """Remember the sources of a rendering that is complete.
 
-
-def _digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    Parameters
+    ----------
+    record : Path
+        The file to write.
+    digests : mapping
+        From `sources`, as they were when it began.
+    """
+    write_whole(record, json.dumps(digests, indent=1) + "\n")

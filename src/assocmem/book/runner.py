@@ -265,6 +265,8 @@ def _kernel_environment(folder):
     }
     with environment(settings):
         sys.stderr.flush()
+        # Jupyter forgets the files that it makes in the place for temporary ones where it is killed.
+        before, tempfile.tempdir = tempfile.tempdir, str(folder)
         stderr = os.dup(2)
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 2)
@@ -272,6 +274,7 @@ def _kernel_environment(folder):
         try:
             yield
         finally:
+            tempfile.tempdir = before
             os.dup2(stderr, 2)
             os.close(stderr)
 

@@ -146,7 +146,7 @@ def _waiting(path):
 
 
 def _together(path, record):
-    """The text of a table and its record, as they belong together, or as they stand there where nothing does."""
+    """The text of a table and its record as they belong together, or else as they stand there."""
     for _ in range(LOOKS):
         known = json.loads(record.read_text(encoding="utf-8"))
         for place in (path, _waiting(path)):
