@@ -20,9 +20,9 @@ CLOCKS = {
     "sweep export": (victims.SWEEP_EXPORT, 3),
     "sweep merge": (victims.SWEEP_MERGE, 3),
     "sweep confirm": (victims.SWEEP_CONFIRM, 2),
-    "run of a section": (victims.SECTION_RUN, 2),
-    "build of the book": (victims.BOOK_BUILD, 2),
-    "fit with a checkpoint": (victims.FIT_WITH_STATE, 2),
+    "run of a section": (victims.SECTION_RUN, 1),
+    "build of the book": (victims.BOOK_BUILD, 1),
+    "fit with a checkpoint": (victims.FIT_WITH_STATE, 1),
 }
 """By name: what works by a moved clock, and how often of each kind."""
 

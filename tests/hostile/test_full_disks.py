@@ -20,9 +20,9 @@ WRITERS = {
     "sweep export": (victims.SWEEP_EXPORT, 10),
     "sweep merge": (victims.SWEEP_MERGE, 10),
     "sweep confirm": (victims.SWEEP_CONFIRM, 6),
-    "run of a section": (victims.SECTION_RUN, 4),
-    "build of the book": (victims.BOOK_BUILD, 3),
-    "fit with a checkpoint": (victims.FIT_WITH_STATE, 3),
+    "run of a section": (victims.SECTION_RUN, 3),
+    "build of the book": (victims.BOOK_BUILD, 2),
+    "fit with a checkpoint": (victims.FIT_WITH_STATE, 2),
 }
 """By name: what finds no room, and how often of each kind."""
 

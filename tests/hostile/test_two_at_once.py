@@ -15,9 +15,9 @@ TWINS = {
     "sweep export": (victims.SWEEP_EXPORT, 12),
     "sweep merge": (victims.SWEEP_MERGE, 6),
     "sweep confirm": (victims.SWEEP_CONFIRM, 5),
-    "run of a section": (victims.SECTION_RUN, 3),
-    "build of the book": (victims.BOOK_BUILD, 3),
-    "fit with a checkpoint": (victims.FIT_WITH_STATE, 5),
+    "run of a section": (victims.SECTION_RUN, 2),
+    "build of the book": (victims.BOOK_BUILD, 2),
+    "fit with a checkpoint": (victims.FIT_WITH_STATE, 4),
 }
 """By name: what is started twice, and how often."""
 
@@ -28,7 +28,7 @@ OTHERS = {
     "build and run of a section": (
         victims.BOOK_BUILD,
         ("run", victims.SECTION, "--out", "book/sections", "--force"),
-        3,
+        2,
     ),
 }
 """By name: a victim, what works beside it, and how often."""

@@ -18,8 +18,8 @@ FAULTS = "tests/hostile/report.csv"
 
 TRIED = """\
 Each line stands for so many seeded trials of `make faults`.
-They are arguments and files that make no sense, and commands that are killed, find no room to write, work by a
-clock that was set back, or work two at a time.
+They are arguments and files that make no sense, and commands that are killed, find no room to write, work
+by a clock that was set back, or work two at a time.
 A trial fails where something is lost, half-written, or not told in one line, or where the next run leaves
 anything else than an undisturbed one.
 """
@@ -87,7 +87,7 @@ def faults(root: Path) -> str:
     """
     path = root / FAULTS
     if not path.exists():
-        return f"There is no record of trials in `{FAULTS}`: `make faults` writes it.\n"
+        return f"Nothing is noted in `{FAULTS}` yet: `make faults` does that.\n"
     with path.open(encoding="utf-8", newline="") as file:
         tried = [
             (row["what"], int(row["trials"]), int(row["failures"]), row["date"])
