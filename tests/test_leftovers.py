@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 from assocmem.leftovers import mark, temporary_folder, tidy
-from assocmem.machine import held, in_one_step, write_whole
+from assocmem.machine import held, whole_file, write_whole
 
 
 def dead_mark():
@@ -45,10 +45,10 @@ def test_the_next_write_and_the_next_folder_tidy_up(tmp_path):
 def test_a_write_that_fails_leaves_the_old_file_and_names_it(tmp_path):
     path = tmp_path / "kept.txt"
     write_whole(path, "old")
-    with pytest.raises(OSError, match="No space left on device: '.*kept.txt'"), in_one_step(path) as partial:
+    with pytest.raises(OSError, match="No space left on device: '.*kept.txt'"), whole_file(path) as partial:
         partial.write_text("half")
         raise OSError(28, "No space left on device")
-    with pytest.raises(KeyError), in_one_step(path) as partial:
+    with pytest.raises(KeyError), whole_file(path) as partial:
         partial.write_text("half")
         raise KeyError
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("kept.txt", "old")]

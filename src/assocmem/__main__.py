@@ -3,12 +3,19 @@
 import argparse
 import contextlib
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
 from assocmem.checks import UsageError
+
+ABOUT = "Run a section with parameters, list what there is, sweep, build the book."
+"""What the commands do, for the help; python -OO drops docstrings."""
+
+NEGATIVE = re.compile(r"-(\.?[0-9]|\.?inf|\.?nan).*", re.IGNORECASE)
+"""Words that are values and not options although they begin with a dash."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,39 +30,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0 for success, 1 if something failed, 2 for a request that makes no sense, 3 for a sweep that stopped
-        before its end.
+        before its end, 130 if interrupted, 141 if whoever reads the output has gone.
     """
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # none, or not one with an encoding
+        sys.stdout.reconfigure(errors="backslashreplace")  # as standard error shows what it cannot encode
     try:
-        options = _parser().parse_args(arguments)
-        code = options.command(options) or 0
-        sys.stdout.flush()  # here, where it is told what prevents it
-        return code
+        try:
+            options = _parser().parse_args(arguments)
+            return options.command(options) or 0
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()  # here, where what goes wrong can be told
     except UsageError as error:
-        print(f"assocmem: {error}", file=sys.stderr)
+        _tell(error)
         return 2
-    except BrokenPipeError:  # whoever reads our output has seen enough
-        _drop_output()
-        return 1
-    except OSError as error:  # a full disk, a folder that cannot be written, a file that is gone
-        _drop_output()
-        place = error.filename or "a file, or the output of this command"
-        print(f"assocmem: {place}: {error.strerror or error}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
-        print("assocmem: interrupted; nothing half-written is left", file=sys.stderr)
+        _tell("interrupted; nothing half-written is left")
         return 130
+    except BrokenPipeError:  # whoever reads our output has seen enough
+        _close_output()
+        return 141
+    except OSError as error:
+        try:
+            sys.stdout.flush()
+        except (AttributeError, OSError, ValueError):  # it was the output itself that could not be written
+            _close_output()
+        _tell(error)
+        return 1
 
 
-def _drop_output():
-    """Nothing more can be written to where the output goes, or nothing that is in its buffer matters."""
-    with contextlib.suppress(OSError):
-        sys.stdout.flush()
-        return
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _tell(what):
+    """Say what went wrong, in one line, also where a name in it has several."""
+    print(f"assocmem: {' '.join(str(what).splitlines())}", file=sys.stderr)
+
+
+def _close_output():
+    """Send what is still to be written to nowhere, so that the end of the process does not fail for it."""
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser():
-    parser = _OneLineParser(prog="python -m assocmem", description=__doc__)
+    parser = _OneLineParser(prog="python -m assocmem", description=ABOUT)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     if find_spec("papermill"):
         from assocmem.book.command import add_parsers as add_book
@@ -85,7 +101,12 @@ def _name_missing(commands, extra, *names):
 
 
 class _OneLineParser(argparse.ArgumentParser):
-    """A parser whose errors are one line, like all others."""
+    """A parser whose errors are one line, like all others, and that takes -1e-3 for a number."""
+
+    def __init__(self, *arguments, **settings):
+        super().__init__(*arguments, **settings)
+        # Its own pattern knows -1 and -0.5 alone, and takes all else for options.
+        self._negative_number_matcher = NEGATIVE
 
     def error(self, message):
         raise UsageError(f"{message} (see {self.prog} --help)")

@@ -143,7 +143,7 @@ def environment(settings: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def in_one_step(path: Path) -> Iterator[Path]:
+def whole_file(path: Path) -> Iterator[Path]:
     """A file to write that takes the place of another once it is whole: the old one or the new one is there.
 
     What killed processes have left of their attempts is removed.
@@ -191,7 +191,7 @@ def write_whole(path: Path, text: str) -> None:
     OSError
         With the name of the file, where it cannot be written.
     """
-    with in_one_step(path) as partial:
+    with whole_file(path) as partial:
         partial.write_text(text, encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from assocmem.book.build import SOURCES, contents, fail, jupyter_book, prepare
 from assocmem.book.rendered import begin, finish, sources
 from assocmem.checks import UsageError
-from assocmem.machine import held, in_one_step
+from assocmem.machine import held, whole_file
 from assocmem.sweeps.project import project_root
 
 NAME = "linear-associative-memory"
@@ -115,6 +115,6 @@ def _print(root, target, work, lock):
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
         errors = [line for line in lines if line.startswith("!")]
         return [f"LaTeX failed, see {log}:", *(errors or lines[-5:])]
-    with in_one_step(target) as partial:
+    with whole_file(target) as partial:
         shutil.copyfile(work / f"{NAME}.pdf", partial)
     return []

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from assocmem.checks import UsageError
-from assocmem.machine import in_one_step
+from assocmem.machine import whole_file
 from assocmem.progress import duration
 from assocmem.sweeps.export import known, table_results
 from assocmem.sweeps.run import failure_line, into, state_file
@@ -67,7 +67,7 @@ def merge(sweep: Sweep, *sources: str | PathLike[str]) -> "Merged":
         added, both = store.absorb(ours)
     for path in paths:
         for file in path.parent.glob(f"{glob.escape(path.name)}.state-*"):
-            with in_one_step(Path(f"{sweep.store}{file.name.removeprefix(path.name)}")) as partial:
+            with whole_file(Path(f"{sweep.store}{file.name.removeprefix(path.name)}")) as partial:
                 shutil.copyfile(file, partial)
     for result in ours:
         state_file(sweep.store, result.key, result.code).unlink(missing_ok=True)

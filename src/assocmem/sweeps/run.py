@@ -7,7 +7,7 @@ from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
-from assocmem.machine import in_one_step
+from assocmem.machine import whole_file
 from assocmem.progress import duration, status_line
 from assocmem.sweeps.export import Known, known
 from assocmem.sweeps.picture import grid
@@ -161,7 +161,7 @@ class _Supply:
             file = state_file(self.store.path, point.key, self.code)
             earlier = state_file(self.sweep.store, point.key, self.code)
             if earlier.exists() and not file.exists():
-                with in_one_step(file) as partial:
+                with whole_file(file) as partial:
                     shutil.copyfile(earlier, partial)
         return Task(self.sweep.function.name, self.code, point.key, point.parameters, file and str(file))
 
