@@ -345,13 +345,13 @@ def exported(folder):
 
 
 def with_rows(folder):
-    sweep("hostile_points:plain", 400)(folder)
+    sweep("victim_points:plain", 400)(folder)
     call(folder, "sweep", "run", "mine.yml")
 
 
 def with_older_table(folder):
     """A table of fewer rows is there already, and the store has more."""
-    sweep("hostile_points:plain", 200)(folder)
+    sweep("victim_points:plain", 200)(folder)
     call(folder, "sweep", "run", "mine.yml")
     call(folder, "sweep", "export", "mine.yml")
     with_rows(folder)
@@ -359,7 +359,7 @@ def with_older_table(folder):
 
 def for_merge(folder):
     """Two stores of other machines, with the state of a point that one has begun."""
-    sweep("hostile_points:plain", 400)(folder)
+    sweep("victim_points:plain", 400)(folder)
     for number in (1, 2):
         call(folder, "sweep", "run", "mine.yml", "--into", f"from {number}")
     (store,) = (folder / "from 1").rglob("*.sqlite")
@@ -398,27 +398,27 @@ def confirmed(folder):
 
 SWEEP_RUN = Victim(
     "sweep run",
-    sweep("hostile_points:brief", 12),
+    sweep("victim_points:brief", 12),
     command("sweep", "run", "mine.yml"),
     rows,
     computed_twice,
 )
 SWEEP_PLAIN = Victim(
     "sweep run without a log",
-    sweep("hostile_points:plain", 60),
+    sweep("victim_points:plain", 60),
     command("sweep", "run", "mine.yml"),
     rows,
 )
 SWEEP_LASTING = Victim(
     "sweep run with states",
-    sweep("hostile_points:lasting", 3),
+    sweep("victim_points:lasting", 3),
     command("sweep", "run", "mine.yml"),
     rows,
     computed_twice,
 )
 SWEEP_WORKERS = Victim(
     "sweep run of two workers",
-    sweep("hostile_points:brief", 30),
+    sweep("victim_points:brief", 30),
     command("sweep", "run", "mine.yml", "--workers", "2"),
     rows,
     computed_twice,
