@@ -117,6 +117,33 @@ def processor() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
+@contextmanager
+def held(folder: Path) -> Iterator[int]:
+    """Wait until no other process holds a folder, and hold it; the system lets go for one that is killed.
+
+    No file is left behind. On a file system without locks nobody waits.
+
+    Parameters
+    ----------
+    folder : Path
+        It must be there.
+
+    Yields
+    ------
+    int
+        The descriptor that holds it: a child that gets it holds the folder as well, until it ends.
+    """
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 """The environment variables from which the numerical libraries read how many threads to use."""
 
@@ -193,30 +220,3 @@ def write_whole(path: Path, text: str) -> None:
     """
     with whole_file(path) as partial:
         partial.write_text(text, encoding="utf-8")
-
-
-@contextmanager
-def held(folder: Path) -> Iterator[int]:
-    """Wait until no other process holds a folder, and hold it; the system lets go for one that is killed.
-
-    No file is left behind. On a file system without locks nobody waits.
-
-    Parameters
-    ----------
-    folder : Path
-        It must be there.
-
-    Yields
-    ------
-    int
-        The descriptor that holds it: a child that gets it holds the folder as well, until it ends.
-    """
-    import fcntl
-
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield descriptor
-    finally:
-        os.close(descriptor)
