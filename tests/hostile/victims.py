@@ -17,7 +17,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -536,8 +535,7 @@ FIT = """
 import json, sys
 from pathlib import Path
 
-import torch
-
+from assocmem.machine import write_whole
 from assocmem.pairs.data import gaussian_pairs
 from assocmem.training import fit as fits
 from assocmem.training.losses import CrossEntropy
@@ -546,16 +544,15 @@ fits.CHECKPOINT_SECONDS = 0
 try:
     pairs = gaussian_pairs(60, 20, seed=1)
     done = fits.fit(pairs, CrossEntropy(), ridge=1e-3, tol=1e-8, checkpoint="state")
-except OSError as error:
+    text = json.dumps({"converged": done.converged, "objective": done.objective})
+    write_whole(Path("fit.json"), text + "\\n")
+except (OSError, ValueError) as error:
     sys.exit(f"assocmem: {error}")
-from assocmem.machine import write_whole
-passes = len(done.trace)
-write_whole(Path("fit.json"), json.dumps({"converged": done.converged, "objective": done.objective}) + "\\n")
 """
 
 
 def fit_script(folder):
-    (folder / "script.py").write_text(textwrap.dedent(FIT))
+    (folder / "script.py").write_text(FIT)
 
 
 def fitted(folder):
