@@ -23,8 +23,11 @@ def mark() -> str:
 
 
 def _machine():
-    """Others may write into a folder that several machines share, and their numbers tell nothing here."""
-    return f"{zlib.crc32(platform.node().encode()):08x}"
+    """Other machines and containers may write into the same folder, and their numbers tell nothing here."""
+    name = platform.node()
+    with contextlib.suppress(OSError):  # Linux alone has it
+        name += os.readlink("/proc/self/ns/pid")
+    return f"{zlib.crc32(name.encode()):08x}"
 
 
 def tidy(folder: Path, before: str) -> None:
