@@ -8,10 +8,12 @@ import tempfile
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
+
+from assocmem.leftovers import mark, temporary_folder, tidy
 
 GIB = 2**30
 """Bytes of a gibibyte, the unit of messages about memory."""
@@ -146,6 +148,34 @@ def warn_if_forked(threads: int) -> None:
 _with_threads = set()
 """Processes that have computed with several threads: this one, and those that it was forked from."""
 
+
+@contextmanager
+def held(folder: Path) -> Iterator[int]:
+    """Wait until no other process holds a folder, and hold it; the system lets go for one that is killed.
+
+    No file is left behind. On a file system without locks nobody waits.
+
+    Parameters
+    ----------
+    folder : Path
+        It must be there.
+
+    Yields
+    ------
+    int
+        The descriptor that holds it: a child that gets it holds the folder as well, until it ends.
+    """
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 """The environment variables from which the numerical libraries read how many threads to use."""
 
@@ -204,7 +234,7 @@ def writable_home() -> Iterator[None]:
     if not astray:
         yield
         return
-    with tempfile.TemporaryDirectory(prefix="assocmem-", ignore_cleanup_errors=True) as folder:
+    with temporary_folder("assocmem-") as folder:
         settings = {name: os.path.join(folder, name.lower()) for name in astray}
         for place in settings.values():
             os.mkdir(place)
@@ -231,6 +261,40 @@ def _can_hold_files(folder: str) -> bool:
         return False
 
 
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A file to write that takes the place of another once it is whole: the old one or the new one is there.
+
+    What killed processes have left of their attempts is removed.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its folder must be there.
+
+    Yields
+    ------
+    Path
+        Where to write.
+
+    Raises
+    ------
+    OSError
+        With the name of the file, where it cannot be written, for instance since the disk is full.
+    """
+    before = f".{path.name}."
+    partial = path.with_name(f"{before}{mark()}.part")
+    tidy(path.parent, before)
+    try:
+        yield partial
+        partial.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    finally:
+        with suppress(OSError):  # where the folder cannot be written, nothing is there to remove
+            partial.unlink(missing_ok=True)
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a file in one step: it is the old one or the new one, never part of it.
 
@@ -240,10 +304,11 @@ def write_whole(path: Path, text: str) -> None:
         The file; its folder must be there.
     text : str
         The new content.
+
+    Raises
+    ------
+    OSError
+        With the name of the file, where it cannot be written.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with whole_file(path) as partial:
         partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -153,6 +153,21 @@ def test_the_status_page_says_what_is_recorded(small_book):
     assert "  - none\n" in text  # the tiny section checks nothing
 
 
+def test_the_status_page_says_what_was_tried_to_break_it(small_book):
+    store(small_book)
+    page, table = small_book / "book" / "status.md", small_book / "tests" / "hostile" / "report.csv"
+    build.write_status_page(["correlation_memory"], small_book)
+    assert "Nothing is noted in `tests/hostile/report.csv` yet" in page.read_text(encoding="utf-8")
+    table.parent.mkdir(parents=True)
+    table.write_text("what,trials,failures,date\nforged proofs,40,0,2031-02-03\nkilled,30,2,2031-02-04\n")
+    for _ in range(2):
+        build.write_status_page(["correlation_memory"], small_book)
+        text = page.read_text(encoding="utf-8")
+        assert "* - forged proofs\n  - 40\n  - 0\n  - 2031-02-03\n" in text
+        assert "* - All\n  - 70\n  - 2\n  - \n" in text
+        assert "Nothing is noted" not in text
+
+
 def test_rendering_turns_warnings_into_errors_again_and_again(small_book):
     store(small_book)
     build.write_ledger(["correlation_memory"], small_book)

@@ -113,6 +113,26 @@ def test_a_run_that_is_up_to_date_is_skipped_until_forced(project, capsys):
     assert target.stat().st_mtime_ns > before
 
 
+def test_a_run_that_ends_before_its_notebook_is_in_place_is_run_again_with_its_record(project, monkeypatch):
+    command = ["run", "tiny", "--out", str(project / "out")]
+    target, record = project / "out" / "tiny.ipynb", project / "out" / "tiny.run.json"
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "_write", lambda *there: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert main(command) == 130
+    assert not target.exists()
+    assert main(command) == 0
+    assert json.loads(record.read_text())["key"] == nbformat.read(target, 4).metadata["assocmem"]["key"]
+
+
+def test_an_output_that_takes_nothing_is_told_in_one_line(project):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "assocmem", "list"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("assocmem: ") and line.endswith("No space left on device")
+
+
 def test_a_corrupt_target_is_run_again(project):
     (project / "tiny.ipynb").write_text("{", encoding="utf-8")
     assert run("tiny", "--out", project) == 0
@@ -262,7 +282,7 @@ def test_code_is_followed_through_imports():
             "from assocmem.book import claims\nfrom assocmem.pairs import data\nimport numpy\n"
         )
     }
-    assert names == {"claims.py", "claims.yml", "data.py", "checks.py", "machine.py"}
+    assert names == {"claims.py", "claims.yml", "data.py", "checks.py", "machine.py", "leftovers.py"}
     assert fingerprints.reachable_modules("import assocmem.theory.ridgeless") != []
     assert fingerprints.reachable_modules("%matplotlib inline\n") == []
     assert fingerprints.reachable_modules("from assocmem.pairs.data import Pairs")[0].name == "checks.py"

@@ -2,10 +2,13 @@
 
 import csv
 import datetime
+import io
 import os
 from pathlib import Path
 
 import pytest
+
+from assocmem.machine import held, write_whole
 
 REPORT = Path(__file__).with_name("report.csv")
 COLUMNS = ("what", "trials", "failures", "date")
@@ -25,13 +28,15 @@ def report_trials():
 
 
 def _keep(row):
-    """Replace or add the row of one kind of trials."""
-    known = []
-    if REPORT.exists():
-        with open(REPORT, newline="", encoding="utf-8") as file:
-            known = [old for old in csv.DictReader(file) if old["what"] != row["what"]]
-    rows = sorted([*known, row | {"date": datetime.date.today().isoformat()}], key=lambda row: row["what"])
-    with open(REPORT, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    """Replace or add the row of one kind of trials; several suites may run side by side."""
+    with held(REPORT.parent):
+        known = []
+        if REPORT.exists():
+            with open(REPORT, newline="", encoding="utf-8") as file:
+                known = [old for old in csv.DictReader(file) if old["what"] != row["what"]]
+        row |= {"date": datetime.date.today().isoformat()}
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(sorted([*known, row], key=lambda row: row["what"]))
+        write_whole(REPORT, text.getvalue())

@@ -1,6 +1,8 @@
 """Stored tables are read with their sweeps and records only, and their rows can be computed again."""
 
+import contextlib
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,6 +43,35 @@ def test_a_table_comes_back_by_columns(table):
     np.testing.assert_array_equal(found["feasible"], [0, 0, 1, 1])
     assert list(found) == ["n", "d", "seed", "feasible", "steps", "margin", "seconds"]
     assert set(found.dtypes) == {np.dtype(float)}
+
+
+@pytest.mark.parametrize("steps", range(4))
+def test_a_table_and_its_record_belong_together_whenever_an_export_is_killed(project, monkeypatch, steps):
+    path = project / "data" / "tiny" / "squares.yml"
+    path.parent.mkdir(parents=True)
+    for count in (2, 4):
+        path.write_text(f"point: sweep_points:slow\npoints: {{a: {{count: {count}}}}}\n")
+        assert run(read_sweep(path), say=lambda line: None) == 0
+        if count == 2:
+            export(read_sweep(path))
+    replace, done = Path.replace, []
+
+    def killed(self, target):
+        if len(done) == steps:
+            raise KeyboardInterrupt
+        done.append(target)
+        return replace(self, target)
+
+    with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+        patch.setattr(Path, "replace", killed)
+        export(read_sweep(path))
+    assert len(done) == min(steps, 3)
+    _, rows, record = described(path.with_suffix(".csv"), current=False)
+    assert len(rows) == record["rows"] == (2 if steps < 2 else 4)
+    export(read_sweep(path))
+    assert len(described(path.with_suffix(".csv"))[1]) == 4
+    kept = [file.name for file in path.parent.iterdir() if file.suffix != ".sqlite"]
+    assert sorted(kept) == ["squares.csv", "squares.json", "squares.yml"]
 
 
 def test_entries_are_numbers_nothing_or_words(project):

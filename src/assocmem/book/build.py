@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -18,17 +17,20 @@ from assocmem.book.explorer import write_script
 from assocmem.book.ledger import ledger, ledger_line, ledger_page, miscounts
 from assocmem.book.notes import read_notes
 from assocmem.book.promises import broken_promises, still_pictures
+from assocmem.book.rendered import begin, finish, sources
 from assocmem.book.run_record import read_record
 from assocmem.book.sections import PAGES, load_section
 from assocmem.book.status_page import status_page
 from assocmem.book.tables_page import tables_page
 from assocmem.checks import UsageError
-from assocmem.machine import THREAD_SETTINGS, cores
+from assocmem.machine import THREAD_SETTINGS, cores, held, write_whole
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sweeps.project import project_root
 
 EXPLORER_TABLES = "book/_static_src/explorer/tables.js"
 """The script with the numbers of the explorer pages, among their own scripts."""
+SOURCES = ".sources.json"
+"""Digests of what was rendered, in the folder of the rendered book."""
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 """What a terminal takes as a change of colour, and a message for people does not need."""
 MOST_LINES = 20
@@ -253,8 +255,8 @@ def write_status_page(names: Sequence[str], root: Path) -> None:
 
 def _write_if_changed(path, text):
     path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")
+    if not path.exists() or path.read_bytes() != text.encode():
+        write_whole(path, text)
 
 
 def render(root: Path, pages: Iterable[str]) -> list[str]:
@@ -273,19 +275,21 @@ def render(root: Path, pages: Iterable[str]) -> list[str]:
         What went wrong.
     """
     output = root / "_build"
-    problems = jupyter_book(root)
-    if problems:
-        # pages that were read are not read again, and their warnings would not come back
-        shutil.rmtree(output / "html" / ".doctrees", ignore_errors=True)
-        shutil.rmtree(output / ".doctrees", ignore_errors=True)
-        return problems
+    output.mkdir(exist_ok=True)
+    with held(output) as lock:
+        record, digests = output / SOURCES, sources(root, pages)
+        begin(record, digests, *(output / left for left in ("html", ".doctrees", "jupyter_execute")))
+        problems = jupyter_book(root, lock=lock)
+        if problems:  # all pages are read again next time, else the warnings would not come back
+            return problems
+        finish(record, digests)
     html = output / "html"
     missing = [page for page in [*pages, "claims.json"] if not _rendered(html, page).is_file()]
     lines = [f"the book lacks the page {page}" for page in missing]
     return lines + [f"the book, _images/{line}" for line in still_pictures(html / "_images")]
 
 
-def jupyter_book(root: Path, *arguments: str, **variables: str) -> list[str]:
+def jupyter_book(root: Path, *arguments: str, lock: int, **variables: str) -> list[str]:
     """Call jupyter-book with warnings as errors.
 
     Parameters
@@ -294,6 +298,8 @@ def jupyter_book(root: Path, *arguments: str, **variables: str) -> list[str]:
         Of the project.
     *arguments : str
         Of its command ``build``.
+    lock : int
+        From `assocmem.machine.held`: it holds its output even where this process is killed before it.
     **variables : str
         Of its environment.
 
@@ -306,7 +312,7 @@ def jupyter_book(root: Path, *arguments: str, **variables: str) -> list[str]:
     command = [sys.executable, "-c", launch, "build", str(root), "-W", "-n", "--keep-going", "-q", *arguments]
     environment = os.environ | variables
     pipes = {"capture_output": True, "encoding": "utf-8"}
-    done = subprocess.run(command, check=False, cwd=root, env=environment, **pipes)
+    done = subprocess.run(command, check=False, cwd=root, env=environment, pass_fds=(lock,), **pipes)
     return ["the book did not render:", *_telling(done.stdout + done.stderr)] if done.returncode else []
 
 

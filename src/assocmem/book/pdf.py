@@ -5,8 +5,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from assocmem.book.build import contents, fail, jupyter_book, prepare
+from assocmem.book.build import SOURCES, contents, fail, jupyter_book, prepare
+from assocmem.book.rendered import begin, finish, sources
 from assocmem.checks import UsageError
+from assocmem.machine import held, whole_file
 from assocmem.sweeps.project import project_root
 
 NAME = "linear-associative-memory"
@@ -90,9 +92,20 @@ def print_book(root: Path) -> list[str]:
     """
     target = pdf_path(root)
     work = target.parent / "_build" / "latex"
-    problems = jupyter_book(root, "--builder", "latex", "--path-output", str(target.parent), **SAME_BYTES)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with held(target.parent) as lock:
+        record, digests = target.parent / SOURCES, sources(root, contents(root))
+        begin(record, digests, work.parent)
+        problems = _print(root, target, work, lock)
+        if not problems:
+            finish(record, digests)
+        return problems
+
+
+def _print(root, target, work, lock):
+    place = "--builder", "latex", "--path-output", str(target.parent)
+    problems = jupyter_book(root, *place, lock=lock, **SAME_BYTES)
     if problems:
-        shutil.rmtree(work.parent, ignore_errors=True)  # else the warnings would not come back
         return problems
     command = ["latexmk", "-xelatex", "-interaction=nonstopmode", "-halt-on-error", f"{NAME}.tex"]
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
@@ -102,5 +115,6 @@ def print_book(root: Path) -> list[str]:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
         errors = [line for line in lines if line.startswith("!")]
         return [f"LaTeX failed, see {log}:", *(errors or lines[-5:])]
-    shutil.copyfile(work / f"{NAME}.pdf", target)
+    with whole_file(target) as partial:
+        shutil.copyfile(work / f"{NAME}.pdf", partial)
     return []

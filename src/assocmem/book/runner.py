@@ -26,6 +26,7 @@ from assocmem.book.run_record import write_record
 from assocmem.book.sections import Section, require_relations
 from assocmem.book.tables_read import folders_read
 from assocmem.checks import UsageError
+from assocmem.leftovers import temporary_folder
 from assocmem.machine import environment, memory_shortage, writable_home, write_whole
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sweeps.fingerprints import fingerprint, syntax_tree
@@ -121,10 +122,11 @@ def run_section(
     if failure:
         _write(notebook, failed)
         raise SectionFailed(f"section {section.name} failed, {failure}; see {failed}")
-    _write(notebook, target)
     seconds = time.monotonic() - started
-    write_record(target, key=key, seconds=seconds, device=values.get("device", "cpu"))
     failed.unlink(missing_ok=True)
+    # The notebook comes last: as long as it is not there, the section is run again.
+    write_record(target, key=key, seconds=seconds, device=values.get("device", "cpu"))
+    _write(notebook, target)
     return Run(target, seconds, True)
 
 
@@ -248,7 +250,7 @@ def _execute(section, values):
     """Execute in a temporary folder; return the notebook and a line saying what failed, if anything did."""
     defaults = {name: p.default for name, p in section.parameters.items()}
     changed = {name: value for name, value in values.items() if value != defaults[name]}
-    with tempfile.TemporaryDirectory(prefix="assocmem-") as folder:
+    with temporary_folder("assocmem-") as folder:
         source, output = Path(folder, "in.ipynb"), Path(folder, "out.ipynb")
         nbformat.write(_notebook(section), source)
         with writable_home(), _kernel_environment(folder):
@@ -314,6 +316,8 @@ def _kernel_environment(folder):
     }
     with environment(settings):
         sys.stderr.flush()
+        # Jupyter forgets the files that it makes in the place for temporary ones where it is killed.
+        before, tempfile.tempdir = tempfile.tempdir, str(folder)
         stderr = os.dup(2)
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 2)
@@ -321,6 +325,7 @@ def _kernel_environment(folder):
         try:
             yield
         finally:
+            tempfile.tempdir = before
             os.dup2(stderr, 2)
             os.close(stderr)
 

@@ -106,14 +106,13 @@ class SectionPoint:
         SectionFailed
             If a cell raises or the kernel dies.
         """
-        import tempfile
-
         from assocmem.book.claims import read_checks, surprises
         from assocmem.book.runner import SectionFailed, run_section
+        from assocmem.leftovers import temporary_folder
 
         section = self.section
         values = resolve(section, load_profile(profile, section), settings)
-        with tempfile.TemporaryDirectory(prefix="assocmem-") as folder:
+        with temporary_folder("assocmem-") as folder:
             try:
                 checks = read_checks(run_section(section, values, Path(folder, "run.ipynb")).target)
             except SectionFailed as error:  # it names the notebook, which goes with the folder

@@ -13,6 +13,18 @@ from assocmem.book.tables_page import stored
 from assocmem.progress import duration
 from assocmem.sweeps.stored_table import SECONDS
 
+FAULTS = "tests/hostile/report.csv"
+"""The table that ``make faults`` writes."""
+
+TRIED = """\
+Each line stands for so many seeded trials of `make faults`.
+They are arguments and files that make no sense, and commands that are killed, find no room to write, work
+by a clock that was set back, or work two at a time.
+A trial fails where something is lost, half-written, or not told in one line, or where the next run leaves
+anything else than an undisturbed one.
+"""
+"""Said above that table."""
+
 HEAD = """\
 # Status
 
@@ -56,7 +68,34 @@ def status_page(
     if tables:
         text = "Computed beforehand, by {doc}`sweeps <sweeps>`; {doc}`tables` has the details.\n"
         parts += ["## Stored tables\n", text, _tables(tables)]
+    parts += ["## Bad input and interruptions\n", faults(root)]
     return "\n".join(parts)
+
+
+def faults(root: Path) -> str:
+    """What was tried to break this copy, from the table that the trials have written, and nothing else.
+
+    Parameters
+    ----------
+    root : Path
+        Of the project.
+
+    Returns
+    -------
+    str
+        MyST Markdown.
+    """
+    path = root / FAULTS
+    if not path.exists():
+        return f"Nothing is noted in `{FAULTS}` yet: `make faults` does that.\n"
+    with path.open(encoding="utf-8", newline="") as file:
+        tried = [
+            (row["what"], int(row["trials"]), int(row["failures"]), row["date"])
+            for row in csv.DictReader(file)
+        ]
+    total = "All", sum(row[1] for row in tried), sum(row[2] for row in tried), ""
+    head = "Tried", "Trials", "Failures", "Day"
+    return f"{TRIED}\n{list_table([head, *tried, total], 'status-table')}"
 
 
 def _sections(titles, checks, records):

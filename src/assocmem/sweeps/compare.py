@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from assocmem.checks import UsageError
+from assocmem.machine import whole_file
 from assocmem.progress import duration
 from assocmem.sweeps.export import known, table_results
 from assocmem.sweeps.run import failure_line, into, state_file
@@ -62,10 +63,12 @@ def merge(sweep: Sweep, *sources: str | PathLike[str]) -> "Merged":
     wanted = {point.key for point in sweep.points}
     ours = [result for result in results if result.key in wanted]
     with Store(sweep.store, sweep.function.name) as store:
+        store.tidy()
         added, both = store.absorb(ours)
     for path in paths:
         for file in path.parent.glob(f"{glob.escape(path.name)}.state-*"):
-            shutil.copyfile(file, f"{sweep.store}{file.name.removeprefix(path.name)}")
+            with whole_file(Path(f"{sweep.store}{file.name.removeprefix(path.name)}")) as partial:
+                shutil.copyfile(file, partial)
     for result in ours:
         state_file(sweep.store, result.key, result.code).unlink(missing_ok=True)
     rows, _ = table_results(sweep)

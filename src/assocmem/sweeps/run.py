@@ -7,6 +7,7 @@ from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
+from assocmem.machine import whole_file
 from assocmem.progress import duration, status_line
 from assocmem.sweeps.export import Known, known
 from assocmem.sweeps.picture import grid
@@ -73,7 +74,10 @@ def run(
     """
     started, path = time.monotonic(), Path(store or sweep.store)
     with Store(path, sweep.function.name) as there:
+        there.tidy()
         before = known(sweep, sweep.store, path)
+        for result in before.rows.values():  # whose process was killed before it could remove their state
+            state_file(path, result.key, result.code).unlink(missing_ok=True)
         stale = {r.key for r in before.stale} - before.rows.keys()
         done = before.rows.keys() | (set() if retry else before.failures.keys())
         supply = _Supply(sweep, there, before.code, done, started + most, retry, shared_disk)
@@ -157,7 +161,8 @@ class _Supply:
             file = state_file(self.store.path, point.key, self.code)
             earlier = state_file(self.sweep.store, point.key, self.code)
             if earlier.exists() and not file.exists():
-                shutil.copyfile(earlier, file)
+                with whole_file(file) as partial:
+                    shutil.copyfile(earlier, partial)
         return Task(self.sweep.function.name, self.code, point.key, point.parameters, file and str(file))
 
     def came(self, result):

@@ -12,7 +12,6 @@ import json
 import os
 import secrets
 import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from assocmem.checks import UsageError
+from assocmem.leftovers import temporary_folder, tidy
 
 MARK = 0x61736D6D
 """The application's id in the header of the file: the letters ``asmm``."""
@@ -267,6 +267,20 @@ class Store:
             self._lock_path(self.owner).unlink(missing_ok=True)
             self.owner = self._lock = None
 
+    def tidy(self) -> None:
+        """Remove what processes that were killed have left beside the store, but for the states of points."""
+        tidy(self.path.parent, f".{self.path.name}-")
+        if self._locks():
+            with self._write():
+                self._tidy_locks()
+
+    def _locks(self):
+        return list(self.path.parent.glob(f"{glob.escape(self.path.name)}.owner-*"))
+
+    def _tidy_locks(self):
+        for path in self._locks():
+            _alive(path)
+
     @contextlib.contextmanager
     def _write(self):
         """One transaction; nothing of it is kept unless all of it is."""
@@ -289,8 +303,7 @@ class Store:
             return
         owner = f"{os.getpid()}-{secrets.token_hex(4)}"
         with self._write():  # so that nobody tidies away a lock between its making and its taking
-            for path in self.path.parent.glob(f"{glob.escape(self.path.name)}.owner-*"):
-                _alive(path)  # which tidies away the locks of the dead
+            self._tidy_locks()
             try:
                 self._lock = _lock(self._lock_path(owner))
                 self._lock.acquire()
@@ -357,7 +370,7 @@ def _make(path, point):
     """Make an empty store in one step; where another process was faster, its store stays."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
+        with temporary_folder(f".{path.name}-", path.parent) as folder:
             draft = Path(folder, path.name)
             connection = sqlite3.connect(draft, isolation_level=None)
             try:

@@ -5,6 +5,7 @@ A table is three files in ``data/SECTION``: ``NAME.yml`` says which point functi
 reads one without the others.
 """
 
+import contextlib
 import csv
 import hashlib
 import io
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assocmem.checks import require
-from assocmem.machine import write_whole
+from assocmem.machine import held, write_whole
 from assocmem.sweeps.fingerprints import DIGITS, fingerprint_of_sweep, recipe
 from assocmem.sweeps.project import project_root
 
@@ -26,6 +27,10 @@ SECONDS = "seconds"
 
 ORIGIN = "origin"
 """The last column of every table: the place of a row's origin in the list of the record."""
+
+LOOKS = 3
+"""How often a table and its record are looked at: another process may put new ones in place meanwhile, and
+does not do so twice in the time that two looks take."""
 
 
 def read_table(section: str, name: str, *more: str) -> "DataFrame":
@@ -87,10 +92,9 @@ def described(path: Path, *, current: bool = True) -> tuple[list[str], list[list
     sweep, record = path.with_suffix(".yml"), path.with_suffix(".json")
     complete = path.exists() and sweep.exists() and record.exists()
     require(complete, "name", path.stem, f"a table with a sweep file and a record in data/{path.parent.name}")
-    text = path.read_text(encoding="utf-8")
-    head, *rows = csv.reader(io.StringIO(text)) if text else [[]]
     try:
-        known = json.loads(record.read_text(encoding="utf-8"))
+        text, known = _together(path, record)
+        head, *rows = csv.reader(io.StringIO(text)) if text else [[]]
         same = (known["sha256"], known["columns"], known["rows"]) == (_digest(text), head, len(rows))
         used = {int(row[head.index(ORIGIN)]) for row in rows} if same else set()
         explained = used <= set(range(len(known["origins"])))
@@ -108,7 +112,10 @@ def described(path: Path, *, current: bool = True) -> tuple[list[str], list[list
 
 
 def write_table(path: Path, columns: list[str], rows: list[dict], record: dict) -> None:
-    """Write a table and its record, each in one step.
+    """Write a table and its record, so that a process that is killed leaves the old ones or the new ones.
+
+    The new table waits beside the old one until its record is there. Whoever reads them in between finds by
+    the digest which of the two the record means.
 
     Parameters
     ----------
@@ -127,8 +134,27 @@ def write_table(path: Path, columns: list[str], rows: list[dict], record: dict) 
     writer.writerows(rows)
     shape = {"columns": columns, "rows": len(rows), "sha256": _digest(text.getvalue())}
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, text.getvalue())
-    write_whole(path.with_suffix(".json"), json.dumps(record | shape, indent=1) + "\n")
+    with held(path.parent):
+        write_whole(_waiting(path), text.getvalue())
+        write_whole(path.with_suffix(".json"), json.dumps(record | shape, indent=1) + "\n")
+        _waiting(path).replace(path)
+
+
+def _waiting(path):
+    """Where a new table is until its record is there."""
+    return path.with_name(f".{path.name}.next")
+
+
+def _together(path, record):
+    """The text of a table and its record as they belong together, or else as they stand there."""
+    for _ in range(LOOKS):
+        known = json.loads(record.read_text(encoding="utf-8"))
+        for place in (path, _waiting(path)):
+            with contextlib.suppress(FileNotFoundError):  # it may be put in place at this moment
+                text = place.read_text(encoding="utf-8")
+                if _digest(text) == known["sha256"]:
+                    return text, known
+    return path.read_text(encoding="utf-8"), known
 
 
 def entry(text: str) -> int | float | str | None:

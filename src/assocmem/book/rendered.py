@@ -1,0 +1,74 @@
+"""Whether what an earlier rendering has left can be used again.
+
+Sphinx renders a page again where its source is younger than its last reading. That misses a page whose source
+has changed and is older, as where the clock was set back or an old version was copied with its time, and one
+whose rendering was killed after its reading. In these cases all that was left is dropped, and everything is
+read and written anew.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from assocmem.machine import write_whole
+
+ENDINGS = ".md", ".ipynb", ".bib"
+"""Of the files that Sphinx reads for a page."""
+
+
+def sources(root: Path, pages: Iterable[str]) -> dict[str, str]:
+    """Digests of the files that Sphinx reads: the pages, and what they may include.
+
+    Parameters
+    ----------
+    root : Path
+        Of the project.
+    pages : iterable of str
+        Names of all pages, without endings.
+
+    Returns
+    -------
+    dict of str to str
+        By path.
+    """
+    own = {root / f"{page}{ending}" for page in pages for ending in ENDINGS}
+    beside = (path for path in (root / "book").rglob("*") if path.suffix in ENDINGS)
+    files = sorted(path for path in own.union(beside) if path.is_file())
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def begin(record: Path, digests: Mapping[str, str], *left: Path) -> None:
+    """Drop what an earlier rendering has left, unless it was complete and Sphinx sees all that has changed.
+
+    Parameters
+    ----------
+    record : Path
+        Where `finish` writes; it is not there while a rendering goes on, nor after one that failed.
+    digests : mapping
+        From `sources`.
+    *left : Path
+        The folders to drop.
+    """
+    try:
+        before, rendered = json.loads(record.read_text(encoding="utf-8")), record.stat().st_mtime
+        unseen = [p for p in digests if digests[p] != before.get(p) and Path(p).stat().st_mtime <= rendered]
+    except (OSError, ValueError):
+        unseen = [str(record)]
+    for folder in left if unseen else ():
+        shutil.rmtree(folder, ignore_errors=True)
+    record.unlink(missing_ok=True)
+
+
+def finish(record: Path, digests: Mapping[str, str]) -> None:
+    """Remember the sources of a rendering that is complete.
+
+    Parameters
+    ----------
+    record : Path
+        The file to write.
+    digests : mapping
+        From `sources`, as they were when it began.
+    """
+    write_whole(record, json.dumps(digests, indent=1) + "\n")
