@@ -30,6 +30,10 @@ SMOOTHING_ERROR = 1.7
 the logistic distribution of unit scale is close to a normal one of this width."""
 
 
+class ScoresOverflow(ValueError):
+    """A memory with scores so large that their squares overflow."""
+
+
 @dataclass(frozen=True)
 class CrossEntropy:
     """Multiclass softmax cross-entropy (eq. ``ce``); the aggregate is the log-sum-exp of the competitors."""
@@ -111,7 +115,7 @@ class TailAverage:
 
         Raises
         ------
-        ValueError
+        ScoresOverflow
             For scores whose squares overflow.
         """
         m = len(x) - 1
@@ -124,7 +128,8 @@ class TailAverage:
         mean, spread = moments or _moments(x)
         guess, doubt = _gaussian_threshold(mean, spread, k, m, self.beta)
         if not bool(torch.isfinite(guess + doubt).all()):
-            raise ValueError(f"W: scores of up to {float(x.max()):.0e}, whose squares overflow")
+            largest = float(torch.where(torch.isneginf(x), 0, x).abs().max())
+            raise ScoresOverflow(f"W: scores of up to {largest:.0e}, whose squares overflow")
         mu, excess = columns_for(x).tail(x, guess, doubt, spread, k, self.beta)
         return mu + excess / k, mu
 
