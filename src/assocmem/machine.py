@@ -9,6 +9,8 @@ from pathlib import Path
 
 import psutil
 
+from assocmem.checks import require
+
 GIB = 2**30
 """Bytes of a gibibyte, the unit of messages about memory."""
 
@@ -140,8 +142,30 @@ def environment(settings: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def write_whole(path: Path, text: str) -> None:
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
     """Write a file in one step: it is the old one or the new one, never part of it.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its folder must be there.
+
+    Yields
+    ------
+    Path
+        Where to write the new content. It takes the place of the old one unless an exception is raised.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file in one step.
 
     Parameters
     ----------
@@ -150,9 +174,40 @@ def write_whole(path: Path, text: str) -> None:
     text : str
         The new content.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    with whole_file(path) as partial:
         partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+
+
+def require_writable(name: str, path: str | os.PathLike[str]) -> Path:
+    """Check that a file can be written by `whole_file`, before the work that is to be kept in it.
+
+    Parameters
+    ----------
+    name : str
+        The argument.
+    path : path
+        What was passed for it.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ValueError
+        If it is no path, a folder or a device, or in a folder that is missing or cannot be written.
+    """
+    require(isinstance(path, str | os.PathLike) and path != "", name, path, "the path of a file")
+    file = Path(path)
+    try:
+        reason = "" if file.is_file() or not file.exists() else "there is something else than a file"
+        if not reason and file.exists() and not os.access(file, os.W_OK):
+            reason = "the file there is write-protected"
+        if not reason:
+            partial = file.with_name(f".{file.name}.{os.getpid()}.part")
+            partial.touch()
+            partial.unlink()
+    except (OSError, ValueError) as error:  # the latter for characters that no path has
+        reason = getattr(error, "strerror", None) or str(error)
+    require(not reason, name, str(path), f"a file that can be written: {reason}")
+    return file

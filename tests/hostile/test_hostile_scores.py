@@ -98,6 +98,8 @@ def hostile_pairs(seed):
             X[:, rng.integers(n)] = X[:, rng.integers(n)]
     if rng.random() < 0.2:
         pairs.U.mul_(10.0 ** rng.uniform(-most, most))
+    for X in (pairs.U, pairs.V):
+        X.nan_to_num_()
     return Pairs(pairs.U, pairs.V)
 
 

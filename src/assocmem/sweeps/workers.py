@@ -15,10 +15,12 @@ import traceback
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assocmem.checks import UsageError
+from assocmem.checks import UnusableState, UsageError
 from assocmem.machine import THREAD_SETTINGS, cores, environment
+from assocmem.progress import note
 from assocmem.sweeps.origin import origin
 from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.store import Result
@@ -114,13 +116,25 @@ def compute(task: Task) -> Result:
         context["checkpoint"] = task.checkpoint
     started, row, failure, process = time.monotonic(), None, None, os.getpid()
     try:
-        row = plain(function.call(**task.parameters, **context), task.parameters)
+        row = plain(_called(function, task.parameters, context), task.parameters)
     except (Exception, SystemExit) as error:
         failure = f"{type(error).__name__}: {' '.join(str(error).split())}\n{traceback.format_exc()}"
     if os.getpid() != process:  # This is a child that the point function has forked; its parent goes on.
         os._exit(0)
     seconds = float(f"{time.monotonic() - started:.3g}")
     return _result(task, row, failure, seconds, context.get("device", "cpu"))
+
+
+def _called(function, parameters, context):
+    """What a point function returns; a state that it cannot use is removed, and the point computed anew."""
+    try:
+        return function.call(**parameters, **context)
+    except UnusableState as error:
+        if not context.get("checkpoint"):
+            raise
+        note(f"{error}: the point is computed anew")
+        Path(context["checkpoint"]).unlink(missing_ok=True)
+        return function.call(**parameters, **context)
 
 
 def plain(row: dict, parameters: Collection[str] = ()) -> dict[str, int | float | str | None]:

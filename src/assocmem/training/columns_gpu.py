@@ -212,7 +212,9 @@ def _search(x, mu, doubt, k, beta, n, EPSILON: tl.constexpr, TILE: tl.constexpr)
         leap = tl.maximum(stride, 16 * EPSILON * tl.abs(mu))
         outward = mu + tl.where(too_low, leap, -leap)
         step = tl.where(good, moved, tl.where(closed, 0.5 * (high - low), leap))
-        stride = tl.where(good, tl.maximum(8 / beta, 2 * moved), tl.where(wild, WIDER, 2.0) * tl.maximum(stride, step))
+        stride = tl.where(
+            good, tl.maximum(8 / beta, 2 * moved), tl.where(wild, WIDER, 2.0) * tl.maximum(stride, step)
+        )
         following = tl.where(good, newton, tl.where(closed, inside, outward))
         mu = tl.where(close, mu, following)
         newtonian = good

@@ -85,8 +85,8 @@ def tail_threshold(
     Newton's method on the logarithm of the sum, or of its complement where that is smaller, inside a bracket
     that every step tightens. Where scores are further apart than ``1/beta`` the sum is a staircase; there
     bisection takes over. Exponentials are taken once: later thresholds multiply them by a factor. Where that
-    leads nowhere, as with an outlier that spoils the guess, the search is bracketed by ever longer strides and
-    the bracket divided by orders of magnitude.
+    leads nowhere, as with an outlier that spoils the guess, strides grow ever longer, and the bracket is
+    divided by orders of magnitude.
 
     Parameters
     ----------

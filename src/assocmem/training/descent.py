@@ -118,6 +118,11 @@ class Point:
     duality_gap: float
     precision: str
 
+    @property
+    def relative_gap(self) -> float:
+        """The duality gap as a share of the objective."""
+        return self.duality_gap / self.objective if self.objective else math.inf
+
     def within(self, tol: float) -> bool:
         """Whether the duality gap is at most ``tol`` times the objective."""
         return self.duality_gap <= tol * self.objective
@@ -323,7 +328,7 @@ def descend(
 
 
 def _inverse(pairs: Pairs, point: Point, stage: Stage, exact: bool, most: int) -> Inverse:
-    """The best inverse there is: where entries differ by many orders of magnitude, Hessians have no factor."""
+    """The best inverse there is; where entries differ by orders of magnitude, a Hessian has no factor."""
     if exact:
         with contextlib.suppress(torch.linalg.LinAlgError):
             return exact_inverse(pairs, stage.loss, point.W, stage.ridge)
