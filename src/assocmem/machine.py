@@ -2,9 +2,12 @@
 
 import os
 import platform
+import signal
+import sys
+import threading
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -140,6 +143,67 @@ def environment(settings: Mapping[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+ENDING_SIGNALS = {signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])}
+"""Signals that ask a process to end."""
+
+INTERRUPTED = 130
+"""Exit code of a process that was asked to end."""
+
+
+@contextmanager
+def ends_when_asked(seconds: float) -> Iterator[None]:
+    """End this process by force where a signal asks it to end and it does not within some seconds.
+
+    Python answers a signal between two of its own instructions only, so never within a compiled call that
+    hangs. Files written by `whole_file` and stores are whole at any moment.
+
+    Parameters
+    ----------
+    seconds : float
+        Time to tidy up.
+    """
+    done = threading.Event()
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+
+    def watch():
+        while (signals := os.read(heard, 1)) and not done.is_set():
+            if signals[0] in ENDING_SIGNALS and not done.wait(seconds):
+                if sys.stderr is not None:
+                    print(
+                        f"assocmem: ended by force, no answer for {seconds:g} s", file=sys.stderr, flush=True
+                    )
+                os._exit(INTERRUPTED)
+
+    try:
+        before = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    except ValueError:  # in another thread than the main one, which signals do not reach
+        os.close(heard)
+        os.close(told)
+        yield
+        return
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        signal.set_wakeup_fd(before)
+        os.close(told)  # its other end has nothing to read any more, which ends the thread
+        watcher.join()
+        os.close(heard)
+
+
+def _not_heard_in_children():
+    """A signal to a child that a point forks is none of its parent's: the two share what is open."""
+    with suppress(ValueError):
+        signal.set_wakeup_fd(-1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_not_heard_in_children)
 
 
 @contextmanager

@@ -9,6 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from assocmem.checks import UsageError
+from assocmem.machine import ends_when_asked
+
+GRACE_SECONDS = 15
+"""Time in which a command has to end after a signal; a cluster says goodbye in five. Chosen by judgement."""
 
 
 def add_parsers(commands: argparse._SubParsersAction) -> None:
@@ -57,7 +61,8 @@ def _guarded(command, options):
     from assocmem.sweeps.store import StoreError
 
     try:
-        return command(options)
+        with ends_when_asked(GRACE_SECONDS):
+            return command(options)
     except StoreError as error:
         print(f"assocmem: {error}", file=sys.stderr)
         return 1

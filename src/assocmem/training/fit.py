@@ -313,7 +313,7 @@ def _seconds_left(trace: list[dict], tol: float) -> float | None:
     if len(recent) < 3 or recent[-1]["gap"] >= recent[0]["gap"]:
         return None
     elapsed = recent[-1]["seconds"] - recent[0]["seconds"]
-    if not (elapsed > 0 and 0 < recent[-1]["gap"] and recent[0]["gap"] < math.inf):
+    if not (elapsed > 0 and recent[-1]["gap"] > 0 and recent[0]["gap"] < math.inf):
         return None
     rate = math.log(recent[0]["gap"] / recent[-1]["gap"]) / elapsed
     return max(0.0, math.log(recent[-1]["gap"] / tol) / rate)
