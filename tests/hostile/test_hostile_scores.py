@@ -19,6 +19,13 @@ SECONDS = 10
 """Cap on the time of a trial."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """The loops are compiled before any trial is timed."""
+    for loss in (CrossEntropy(), TailAverage(0.15, 30.0)):
+        fit(gaussian_pairs(20, 4, seed=0), loss, ridge=1e-3)
+
+
 @contextlib.contextmanager
 def within(seconds):
     """End a trial that takes too long, and the process if the trial hangs in compiled code."""
@@ -141,3 +148,27 @@ def test_a_sample_of_hostile_columns(monkeypatch):
 
 def test_a_sample_of_badly_scaled_pairs():
     assert [fault for seed in range(8) if (fault := fit_fault(seed))] == []
+
+
+def test_the_outlier_that_hung_the_search():
+    scores = torch.tensor([-1e11, -0.29, -2.2, 0.57, -torch.inf], dtype=torch.float64)
+    for columns in (columns_cpu, columns_tensors):
+        loss, x = TailAverage(0.15, 30.0), scores.clone()[:, None]
+        with within(SECONDS), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(losses, "columns_for", lambda _, columns=columns: columns)
+            c, mu = loss.aggregate(x)
+        assert float(c[0]) == pytest.approx(smoothed_tail_average(scores[:4], 0.15, 30.0), abs=1e-12)
+        assert float(mu[0]) == pytest.approx(0.57, abs=0.5)
+        assert float(x.sum()) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("start", [None, "eye"])
+def test_a_target_twelve_orders_of_magnitude_too_long(start):
+    pairs = gaussian_pairs(60, 16, seed=1)
+    pairs.U[:, 3] *= 1e12
+    W0 = None if start is None else torch.eye(16, dtype=torch.float64)
+    with within(SECONDS):
+        found = fit(pairs, TailAverage(0.15, 30.0), ridge=1e-6, W0=W0, max_passes=100)
+    assert found.gap >= 0
+    assert found.converged == (found.gap <= 1e-6)
+    assert bool(torch.isfinite(found.W).all())

@@ -25,6 +25,9 @@ Moments = tuple[torch.Tensor, torch.Tensor]
 
 NORMAL = NormalDist()
 
+BETAS = (1e-100, 1e100)
+"""Range of the sharpness in which its square and that of its inverse are numbers."""
+
 SMOOTHING_ERROR = 1.7
 """Standard deviation, in units of ``1 / beta``, of a normal error that moves a threshold like the smoothing:
 the logistic distribution of unit scale is close to a normal one of this width."""
@@ -90,6 +93,8 @@ class TailAverage:
     def __post_init__(self):
         require(0 < self.r <= 1, "r", self.r, "in (0, 1]")
         require(0 < self.beta < float("inf"), "beta", self.beta, "a finite number > 0")
+        low, high = BETAS
+        require(low <= self.beta <= high, "beta", self.beta, f"between {low:g} and {high:g}")
 
     def tail(self, m: int) -> int:
         """Size of the tail among m competitors."""
