@@ -72,3 +72,13 @@ def test_a_failed_point_keeps_its_state(sweep, monkeypatch):
     assert state.exists()
     assert main(["sweep", "run", "mine.yml", "--retry"]) == 0
     assert not state.exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["run", "mine.yml", "--into", ""], ["export", "mine.yml", "--out", ""], ["merge", "mine.yml", ""]],
+)
+def test_an_empty_path_is_refused(sweep, capsys, words):
+    assert main(["sweep", *words]) == 2
+    assert "'': must be a path, not empty\n" in capsys.readouterr().err
+    assert not sweep.store.exists()

@@ -77,6 +77,7 @@ def _sweeps(options):
 def _run(options):
     from assocmem.sweeps.run import into, run
 
+    _require_path("--into", options.into)
     if not options.most >= 0:
         raise UsageError(f"--most {options.most}: must be a number >= 0")
     _require_at_least(0, options, "workers")
@@ -113,6 +114,7 @@ def _export(options):
     from assocmem.sweeps.export import export
 
     sweeps = _sweeps(options)
+    _require_path("--out", options.out)
     if options.out and len(sweeps) > 1:
         raise UsageError("--out: one FILE only")
     if options.out and not options.out.endswith(".csv"):
@@ -125,6 +127,8 @@ def _export(options):
 def _merge(options):
     from assocmem.sweeps.compare import AGREE, merge
 
+    for source in options.sources:
+        _require_path("SOURCE", source)
     (sweep,) = _sweeps(options)
     found = merge(sweep, *options.sources)
     print(f"{sweep.path.stem}: {found.added} results taken over", end="")
@@ -187,3 +191,9 @@ def _points(options):
 
 def _say(line):
     print(line, flush=True)
+
+
+def _require_path(name, path):
+    """An empty path comes from a variable that is not set, and does not mean the folder at hand."""
+    if path == "":
+        raise UsageError(f"{name} '': must be a path, not empty")
