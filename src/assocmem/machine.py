@@ -148,6 +148,9 @@ def environment(settings: Mapping[str, str]) -> Iterator[None]:
 ENDING_SIGNALS = {signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])}
 """Signals that ask a process to end."""
 
+_WATCHED: set[int] = set()
+"""Files to which this process reports signals."""
+
 INTERRUPTED = 130
 """Exit code of a process that was asked to end."""
 
@@ -184,6 +187,7 @@ def ends_when_asked(seconds: float) -> Iterator[None]:
         os.close(told)
         yield
         return
+    _WATCHED.add(told)
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
@@ -191,6 +195,7 @@ def ends_when_asked(seconds: float) -> Iterator[None]:
     finally:
         done.set()
         signal.set_wakeup_fd(before)
+        _WATCHED.discard(told)
         os.close(told)  # its other end has nothing to read any more, which ends the thread
         watcher.join()
         os.close(heard)
@@ -199,7 +204,9 @@ def ends_when_asked(seconds: float) -> Iterator[None]:
 def _not_heard_in_children():
     """A signal to a child that a point forks is none of its parent's: the two share what is open."""
     with suppress(ValueError):
-        signal.set_wakeup_fd(-1)
+        before = signal.set_wakeup_fd(-1)
+        if before not in _WATCHED:
+            signal.set_wakeup_fd(before)
 
 
 if hasattr(os, "register_at_fork"):

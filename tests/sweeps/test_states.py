@@ -5,9 +5,9 @@ import torch
 
 from assocmem.__main__ import main
 from assocmem.pairs.data import gaussian_pairs
-from assocmem.sweeps.export import known
 from assocmem.sweeps.run import state_file
 from assocmem.sweeps.sweep_file import read_sweep
+from assocmem.sweeps.workers import Task, compute
 from assocmem.training.fit import fit
 from assocmem.training.losses import CrossEntropy
 
@@ -19,11 +19,6 @@ def sweep(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.yml").write_text(SWEEP)
     return read_sweep("mine.yml")
-
-
-def row(sweep):
-    (result,) = known(sweep).rows.values()
-    return result.row
 
 
 def unusable(path):
@@ -40,22 +35,31 @@ def unusable(path):
     yield "another version", path.read_bytes()
 
 
-def test_a_state_that_cannot_be_used_means_compute_again(sweep, capsys):
-    file = sweep.path.absolute()
-    state = state_file(sweep.store, sweep.points[0].key, sweep.function.code)
-    assert main(["sweep", "run", str(file)]) == 0
-    wanted = row(sweep)
+def test_a_state_that_cannot_be_used_means_compute_again(sweep, tmp_path, capsys):
+    point, state = sweep.points[0], tmp_path / "state"
+    at = (sweep.function.name, sweep.function.code, point.key, point.parameters)
+    wanted = compute(Task(*at)).row
+    assert wanted
     for words, content in list(unusable(state)):
-        sweep.store.unlink()
         state.write_bytes(content)
+        result = compute(Task(*at, str(state)))
+        assert (result.row, result.failure) == (wanted, None)
+        error = capsys.readouterr().err
+        assert words in error
+        assert error.count("\n") == 1
         capsys.readouterr()
-        assert main(["sweep", "run", str(file)]) == 0
-        output = capsys.readouterr()
-        assert output.err.count("\n") == 1
-        assert words in output.err
-        assert "failed" not in output.out
-        assert row(sweep) == wanted
-        assert sorted(p.name for p in file.parent.iterdir()) == ["mine.sqlite", "mine.yml"]
+        compute(Task(*at, str(state)))
+        assert capsys.readouterr().err == "", "a whole one has taken its place"
+
+
+def test_a_run_removes_what_it_cannot_use(sweep, capsys):
+    state = state_file(sweep.store, sweep.points[0].key, sweep.function.code)
+    state.write_bytes(b"nonsense")
+    assert main(["sweep", "run", "mine.yml"]) == 0
+    output = capsys.readouterr()
+    assert "the point is computed anew" in output.err
+    assert "1 done" in output.out
+    assert sorted(p.name for p in sweep.path.absolute().parent.iterdir()) == ["mine.sqlite", "mine.yml"]
 
 
 def test_a_failed_point_keeps_its_state(sweep, monkeypatch):
@@ -74,11 +78,8 @@ def test_a_failed_point_keeps_its_state(sweep, monkeypatch):
     assert not state.exists()
 
 
-@pytest.mark.parametrize(
-    "words",
-    [["run", "mine.yml", "--into", ""], ["export", "mine.yml", "--out", ""], ["merge", "mine.yml", ""]],
-)
+@pytest.mark.parametrize("words", ["run mine.yml --into ", "export mine.yml --out ", "merge mine.yml "])
 def test_an_empty_path_is_refused(sweep, capsys, words):
-    assert main(["sweep", *words]) == 2
+    assert main(["sweep", *words.split(" ")]) == 2
     assert "'': must be a path, not empty\n" in capsys.readouterr().err
     assert not sweep.store.exists()
