@@ -10,7 +10,8 @@ from pathlib import Path
 import psutil
 import torch
 
-from assocmem.machine import processor, write_whole
+from assocmem.files import write_whole
+from assocmem.machine import processor
 
 RESULTS = Path(__file__).parent / "results"
 """Where tables are kept."""

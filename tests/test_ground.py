@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assocmem import machine
+from assocmem import homes
 from assocmem.checks import require, require_integer
-from assocmem.machine import available_bytes, largest_that_fits, memory_shortage, warn_if_forked
+from assocmem.machine import available_bytes, largest_that_fits, memory_shortage
 from assocmem.pairs.data import gaussian_pairs
+from assocmem.processes import warn_if_forked
 from assocmem.training.fit import fit
 from assocmem.training.losses import CrossEntropy
 
@@ -53,7 +54,7 @@ def test_available_memory_is_that_of_a_machine():
 
 
 def homeless(monkeypatch, **settings):
-    for name in (*machine.PLACES, *machine.OWN_PLACES):
+    for name in (*homes.PLACES, *homes.OWN_PLACES):
         monkeypatch.delenv(name, raising=False)
     for name, value in settings.items():
         monkeypatch.setenv(name, str(value))
@@ -62,7 +63,7 @@ def homeless(monkeypatch, **settings):
 def test_a_home_that_can_be_written_is_left_alone(tmp_path, monkeypatch):
     homeless(monkeypatch, HOME=tmp_path / "not" / "there" / "yet")
     before = dict(os.environ)
-    with machine.writable_home():
+    with homes.writable_home():
         assert dict(os.environ) == before
     assert list(tmp_path.iterdir()) == []
 
@@ -71,7 +72,7 @@ def test_libraries_get_a_home_where_they_cannot_write_and_it_is_removed(tmp_path
     """As root, for whom all folders can be written, below a file none can."""
     homeless(monkeypatch, HOME="/dev/null/home", XDG_CACHE_HOME=tmp_path, NUMBA_CACHE_DIR="/dev/null/numba")
     before = dict(os.environ)
-    with machine.writable_home():
+    with homes.writable_home():
         changed = {name: Path(os.environ[name]) for name in os.environ.keys() - before.keys()}
         changed |= {name: Path(os.environ[name]) for name in ("HOME", "NUMBA_CACHE_DIR")}
         assert {"MPLCONFIGDIR", "XDG_CONFIG_HOME", "JUPYTER_DATA_DIR"} <= changed.keys()
@@ -88,14 +89,14 @@ def test_one_folder_that_cannot_be_written_is_replaced_alone(tmp_path, monkeypat
     (tmp_path / ".cache" / "matplotlib").write_text("no folder")
     homeless(monkeypatch, HOME=tmp_path)
     before = dict(os.environ)
-    with machine.writable_home():
+    with homes.writable_home():
         assert os.environ.keys() - before.keys() == {"MPLCONFIGDIR"}
         assert os.environ["HOME"] == str(tmp_path)
 
 
 def test_threads_in_a_fork_of_a_process_that_has_had_some_are_warned_of(monkeypatch):
     """OpenMP hangs there; one thread does not."""
-    monkeypatch.setattr("assocmem.machine._with_threads", set())
+    monkeypatch.setattr("assocmem.processes._with_threads", set())
     warn_if_forked(1)
     warn_if_forked(2)
     warn_if_forked(2)
@@ -107,7 +108,7 @@ def test_threads_in_a_fork_of_a_process_that_has_had_some_are_warned_of(monkeypa
 
 
 def test_a_fit_warns_where_it_would_hang(monkeypatch):
-    monkeypatch.setattr("assocmem.machine._with_threads", {-1})
+    monkeypatch.setattr("assocmem.processes._with_threads", {-1})
     monkeypatch.setattr("torch.get_num_threads", lambda: 2)
     pairs = gaussian_pairs(6, 4, seed=0)
     with pytest.warns(RuntimeWarning, match="OMP_NUM_THREADS=1"):

@@ -49,6 +49,10 @@ def require_integer(name: str, value: object, minimum: int) -> None:
     require(ok, name, value, f"an integer >= {minimum}")
 
 
+class UnusableState(ValueError):
+    """A file with the state of a long computation that is not of this one; its text is one line."""
+
+
 class UsageError(ValueError):
     """A request that cannot be carried out as it stands; its text is one line for the user."""
 

@@ -1,19 +1,13 @@
-"""The machine: memory and cores that are there, variables for processes, files written in one step."""
+"""The machine: memory and cores that are there, variables for processes."""
 
-import atexit
 import os
 import platform
-import shutil
-import tempfile
-import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
-
-from assocmem.leftovers import mark, temporary_folder, tidy
 
 GIB = 2**30
 """Bytes of a gibibyte, the unit of messages about memory."""
@@ -121,61 +115,6 @@ def processor() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
-def warn_if_forked(threads: int) -> None:
-    """Warn where a computation with several threads begins in a fork of a process that has had one.
-
-    OpenMP waits for its threads there for ever, since a fork has none of them. Nothing can be done about it
-    in the fork; that it hangs is at least to be explained.
-
-    Parameters
-    ----------
-    threads : int
-        How many the computation is going to use.
-    """
-    here = os.getpid()
-    if threads > 1 and _with_threads and here not in _with_threads:
-        warnings.warn(
-            "this process was forked from one that has computed with several threads, and is likely to wait "
-            "for these for ever: start it afresh (multiprocessing's spawn or forkserver), or set "
-            "OMP_NUM_THREADS=1 before",
-            RuntimeWarning,
-            stacklevel=3,
-        )
-    if threads > 1:
-        _with_threads.add(here)
-
-
-_with_threads = set()
-"""Processes that have computed with several threads: this one, and those that it was forked from."""
-
-
-@contextmanager
-def held(folder: Path) -> Iterator[int]:
-    """Wait until no other process holds a folder, and hold it; the system lets go for one that is killed.
-
-    No file is left behind. On a file system without locks nobody waits.
-
-    Parameters
-    ----------
-    folder : Path
-        It must be there.
-
-    Yields
-    ------
-    int
-        The descriptor that holds it: a child that gets it holds the folder as well, until it ends.
-    """
-    import fcntl
-
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
 THREAD_SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 """The environment variables from which the numerical libraries read how many threads to use."""
 
@@ -199,116 +138,3 @@ def environment(settings: Mapping[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-PLACES = {
-    "HOME": ("",),
-    "XDG_CACHE_HOME": (".cache",),
-    "XDG_CONFIG_HOME": (".config",),
-    "XDG_DATA_HOME": (".local/share",),
-    "MPLCONFIGDIR": (".config/matplotlib", ".cache/matplotlib"),
-    "JUPYTER_CONFIG_DIR": (".jupyter",),
-    "JUPYTER_DATA_DIR": (".local/share/jupyter",),
-    "TRITON_HOME": (".triton",),
-}
-"""The environment variables that say where libraries keep settings and caches, and the folders below the home
-where these are without."""
-OWN_PLACES = ("IPYTHONDIR", "NUMBA_CACHE_DIR", "TORCH_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
-"""Others, without which libraries go by the variables above."""
-
-
-@contextmanager
-def writable_home() -> Iterator[None]:
-    """Give libraries a place for settings and caches where they cannot write to the usual ones.
-
-    In a container the home is often read-only or not there, and libraries then warn, with random paths, or
-    fail. The place that they get is removed afterwards; what can be written stays where it is.
-    """
-    home = os.path.expanduser("~")
-    astray = []
-    for name in (*PLACES, *OWN_PLACES):
-        given = os.environ.get(name) if name != "HOME" else home
-        folders = [given] if given else [os.path.join(home, place) for place in PLACES.get(name, ())]
-        if not all(map(_can_hold_files, folders)):
-            astray.append(name)
-    if not astray:
-        yield
-        return
-    with temporary_folder("assocmem-") as folder:
-        settings = {name: os.path.join(folder, name.lower()) for name in astray}
-        for place in settings.values():
-            os.mkdir(place)
-        with environment(settings):
-            yield
-
-
-def place_for_triton() -> None:
-    """Where Triton cannot write to its folder it fails; give it another then, until this process ends."""
-    home = os.environ.get("TRITON_HOME") or os.path.expanduser("~")
-    if not _can_hold_files(os.environ.get("TRITON_CACHE_DIR") or os.path.join(home, ".triton", "cache")):
-        os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp(prefix="assocmem-")
-        atexit.register(shutil.rmtree, os.environ["TRITON_CACHE_DIR"], ignore_errors=True)
-
-
-def _can_hold_files(folder: str) -> bool:
-    """Whether files can be written into a folder, which may yet have to be made."""
-    while not os.path.lexists(folder) and os.path.dirname(folder) != folder:
-        folder = os.path.dirname(folder)
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """A file to write that takes the place of another once it is whole: the old one or the new one is there.
-
-    What killed processes have left of their attempts is removed.
-
-    Parameters
-    ----------
-    path : Path
-        The file; its folder must be there.
-
-    Yields
-    ------
-    Path
-        Where to write.
-
-    Raises
-    ------
-    OSError
-        With the name of the file, where it cannot be written, for instance since the disk is full.
-    """
-    before = f".{path.name}."
-    partial = path.with_name(f"{before}{mark()}.part")
-    tidy(path.parent, before)
-    try:
-        yield partial
-        partial.replace(path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    finally:
-        with suppress(OSError):  # where the folder cannot be written, nothing is there to remove
-            partial.unlink(missing_ok=True)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file in one step: it is the old one or the new one, never part of it.
-
-    Parameters
-    ----------
-    path : Path
-        The file; its folder must be there.
-    text : str
-        The new content.
-
-    Raises
-    ------
-    OSError
-        With the name of the file, where it cannot be written.
-    """
-    with whole_file(path) as partial:
-        partial.write_text(text, encoding="utf-8")

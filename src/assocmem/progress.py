@@ -71,6 +71,12 @@ def _terminal() -> Iterator[TextIO | None]:
         yield sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None
 
 
+def note(text: str) -> None:
+    """Say a line on standard error, where there is one."""
+    if sys.stderr is not None:
+        print(f"assocmem: {text}", file=sys.stderr, flush=True)
+
+
 def terminal_path() -> str:
     """Path of the terminal that standard error goes to, or an empty string."""
     try:

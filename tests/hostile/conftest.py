@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assocmem.machine import held, write_whole
+from assocmem.files import held, write_whole
 
 REPORT = Path(__file__).with_name("report.csv")
 COLUMNS = ("what", "trials", "failures", "date")

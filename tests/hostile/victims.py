@@ -535,7 +535,7 @@ FIT = """
 import json, sys
 from pathlib import Path
 
-from assocmem.machine import write_whole
+from assocmem.files import write_whole
 from assocmem.pairs.data import gaussian_pairs
 from assocmem.training import fit as fits
 from assocmem.training.losses import CrossEntropy

@@ -216,7 +216,7 @@ def test_a_checkpoint_of_another_problem_is_refused_and_left(tmp_path):
             fit(pairs, CrossEntropy(), ridge=ridge, checkpoint=path)
     assert path.read_bytes() == before
     path.write_bytes(b"something else")
-    with pytest.raises(ValueError, match="not a checkpoint of a fit"):
+    with pytest.raises(ValueError, match="checkpoint = .*must be a checkpoint of a fit"):
         fit(gaussian_pairs(20, 4, seed=1), CrossEntropy(), ridge=1e-2, checkpoint=path)
 
 

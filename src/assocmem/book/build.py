@@ -23,7 +23,8 @@ from assocmem.book.sections import PAGES, load_section
 from assocmem.book.status_page import status_page
 from assocmem.book.tables_page import tables_page
 from assocmem.checks import UsageError
-from assocmem.machine import THREAD_SETTINGS, cores, held, write_whole
+from assocmem.files import held, write_whole
+from assocmem.machine import THREAD_SETTINGS, cores
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sweeps.project import project_root
 
@@ -299,7 +300,7 @@ def jupyter_book(root: Path, *arguments: str, lock: int, **variables: str) -> li
     *arguments : str
         Of its command ``build``.
     lock : int
-        From `assocmem.machine.held`: it holds its output even where this process is killed before it.
+        From `assocmem.files.held`: it holds its output even where this process is killed before it.
     **variables : str
         Of its environment.
 

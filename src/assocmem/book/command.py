@@ -6,7 +6,7 @@ from pathlib import Path
 
 from assocmem.book.sections import DEFAULT, PROFILES, load_profile, load_section, resolve, section_names
 from assocmem.book.terminal_table import aligned
-from assocmem.machine import writable_home
+from assocmem.homes import writable_home
 from assocmem.sweeps.parameters import read_settings
 
 

@@ -13,7 +13,7 @@ from assocmem.book.plotting import proportion_interval
 from assocmem.book.tables_read import folders_read
 from assocmem.experiments.explicit.scales import CLIPPED, SPLIT, half_ratio, stored_digits
 from assocmem.experiments.transitions import tally, transition
-from assocmem.machine import write_whole
+from assocmem.files import write_whole
 from assocmem.pairs.sizes import tail_count
 from assocmem.sweeps.fingerprints import fingerprint
 from assocmem.sweeps.project import project_root

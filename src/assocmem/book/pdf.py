@@ -8,7 +8,7 @@ from pathlib import Path
 from assocmem.book.build import SOURCES, contents, fail, jupyter_book, prepare
 from assocmem.book.rendered import begin, finish, sources
 from assocmem.checks import UsageError
-from assocmem.machine import held, whole_file
+from assocmem.files import held, whole_file
 from assocmem.sweeps.project import project_root
 
 NAME = "linear-associative-memory"

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from assocmem.machine import write_whole
+from assocmem.files import write_whole
 
 ENDINGS = ".md", ".ipynb", ".bib"
 """Of the files that Sphinx reads for a page."""

@@ -8,7 +8,8 @@ import os
 import re
 from pathlib import Path
 
-from assocmem.machine import THREAD_SETTINGS, cores, write_whole
+from assocmem.files import write_whole
+from assocmem.machine import THREAD_SETTINGS, cores
 from assocmem.progress import duration
 from assocmem.sweeps.origin import origin
 

@@ -26,8 +26,9 @@ from assocmem.book.run_record import write_record
 from assocmem.book.sections import Section, require_relations
 from assocmem.book.tables_read import folders_read
 from assocmem.checks import UsageError
-from assocmem.leftovers import temporary_folder
-from assocmem.machine import environment, memory_shortage, writable_home, write_whole
+from assocmem.files import temporary_folder, write_whole
+from assocmem.homes import writable_home
+from assocmem.machine import environment, memory_shortage
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sweeps.fingerprints import fingerprint, syntax_tree
 from assocmem.sweeps.project import project_root

@@ -108,7 +108,7 @@ class SectionPoint:
         """
         from assocmem.book.claims import read_checks, surprises
         from assocmem.book.runner import SectionFailed, run_section
-        from assocmem.leftovers import temporary_folder
+        from assocmem.files import temporary_folder
 
         section = self.section
         values = resolve(section, load_profile(profile, section), settings)

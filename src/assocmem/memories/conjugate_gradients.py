@@ -68,7 +68,10 @@ def conjugate_gradients(
     goal, direction, steps = tol**2 * size, rest.clone(), 0
     while square > goal and steps < most_steps:
         image = product(direction)
-        length = square / float((direction * image).sum())
+        curvature = float((direction * image).sum())
+        if not curvature > 0:  # not positive definite in the digits there are
+            break
+        length = square / curvature
         x.add_(direction, alpha=length)
         rest.sub_(image, alpha=length)
         square, before = _square(rest), square

@@ -15,6 +15,9 @@ MOST_HALVINGS = 1100
 """Enough to halve an interval of length 2^26 down to the smallest float, 2^-1074, as for a threshold at zero;
 elsewhere some sixty halvings leave two neighbouring floats."""
 
+LARGEST = 1e300
+"""Bound on entries, on beta, on its inverse and on their product: what is computed from them still fits."""
+
 
 def tail_average(x: ArrayLike, r: float) -> np.ndarray | float:
     """Mean of the ``k = ceil(r m)`` largest of m entries (eq. ``tam-def``); the maximum for k = 1.
@@ -94,6 +97,8 @@ def smoothed_threshold(x: ArrayLike, r: float, beta: float) -> np.ndarray | floa
     """
     x = _entries(x)
     require(0 < beta < np.inf, "beta", beta, "a finite number > 0")
+    fits = 1 / LARGEST <= beta <= LARGEST / max(1.0, float(np.abs(x).max()))
+    require(fits, "beta", beta, f"such that it, its inverse and its product with x are at most {LARGEST:g}")
     m = x.shape[-1]
     k = tail_count(r, m)
     if k == m:
@@ -170,4 +175,6 @@ def _entries(x):
     x = np.asarray(x, dtype=float)
     require(x.ndim >= 1 and x.shape[-1] >= 1, "x", x.shape, "at least one entry along the last axis")
     require(bool(np.isfinite(x).all()), "x", "an array with inf or nan", "finite")
+    largest = float(np.abs(x).max(initial=0.0))
+    require(largest <= LARGEST, "x", f"an array with an entry of size {largest:g}", f"at most {LARGEST:g}")
     return x

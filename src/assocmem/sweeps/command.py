@@ -10,7 +10,11 @@ from functools import partial
 from pathlib import Path
 
 from assocmem.checks import UsageError
+from assocmem.processes import ends_when_asked
 from assocmem.sweeps.parameters import integer, number
+
+GRACE_SECONDS = 15
+"""Time in which a command has to end after a signal; a cluster says goodbye in five. Chosen by judgement."""
 
 
 def add_parsers(commands: argparse._SubParsersAction) -> None:
@@ -61,7 +65,8 @@ def _guarded(command, options):
     from assocmem.sweeps.store import StoreError
 
     try:
-        return command(options)
+        with ends_when_asked(GRACE_SECONDS):
+            return command(options)
     except StoreError as error:
         print(f"assocmem: {' '.join(str(error).splitlines())}", file=sys.stderr)
         return 1
@@ -76,6 +81,7 @@ def _sweeps(options):
 def _run(options):
     from assocmem.sweeps.run import into, run
 
+    _require_path("--into", options.into)
     if not options.most >= 0:
         raise UsageError(f"--most {options.most}: must be a number >= 0")
     _require_at_least(0, options, "workers")
@@ -117,6 +123,7 @@ def _export(options):
     from assocmem.sweeps.export import export
 
     sweeps = _sweeps(options)
+    _require_path("--out", options.out)
     if options.out and len(sweeps) > 1:
         raise UsageError("--out: one FILE only")
     if options.out and not options.out.endswith(".csv"):
@@ -129,6 +136,8 @@ def _export(options):
 def _merge(options):
     from assocmem.sweeps.compare import AGREE, merge
 
+    for source in options.sources:
+        _require_path("SOURCE", source)
     (sweep,) = _sweeps(options)
     found = merge(sweep, *options.sources)
     print(f"{sweep.path.stem}: {found.added} results taken over", end="")
@@ -194,3 +203,9 @@ def _points(options):
 
 def _say(line):
     print(line, flush=True)
+
+
+def _require_path(name, path):
+    """An empty path comes from a variable that is not set, and does not mean the folder at hand."""
+    if path == "":
+        raise UsageError(f"{name} '': must be a path, not empty")

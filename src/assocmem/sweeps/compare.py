@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from assocmem.checks import UsageError
-from assocmem.machine import whole_file
+from assocmem.files import whole_file
 from assocmem.progress import duration
 from assocmem.sweeps.export import known, table_results
 from assocmem.sweeps.run import failure_line, into, state_file

@@ -1,5 +1,6 @@
 """Compute the points of a sweep that have no result yet, and say how far it is."""
 
+import contextlib
 import math
 import shutil
 import time
@@ -7,7 +8,7 @@ from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 
-from assocmem.machine import whole_file
+from assocmem.files import whole_file
 from assocmem.progress import duration, status_line
 from assocmem.sweeps.export import Known, known
 from assocmem.sweeps.picture import grid
@@ -161,15 +162,15 @@ class _Supply:
             file = state_file(self.store.path, point.key, self.code)
             earlier = state_file(self.sweep.store, point.key, self.code)
             if earlier.exists() and not file.exists():
-                with whole_file(file) as partial:
+                with contextlib.suppress(OSError), whole_file(file) as partial:  # else it begins anew
                     shutil.copyfile(earlier, partial)
         return Task(self.sweep.function.name, self.code, point.key, point.parameters, file and str(file))
 
     def came(self, result):
-        """Count a result; the state of its computation is no longer needed."""
+        """Count a result; where it is a row, the state of its computation is no longer needed."""
         self.count += 1
         self.failed += result.row is None
-        if self.keeps_state:
+        if self.keeps_state and result.row is not None:
             state_file(self.store.path, result.key, result.code).unlink(missing_ok=True)
 
     def _each(self):

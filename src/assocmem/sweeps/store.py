@@ -21,7 +21,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from assocmem.checks import UsageError
-from assocmem.leftovers import temporary_folder, tidy
+from assocmem.files import temporary_folder, tidy
 
 MARK = 0x61736D6D
 """The application's id in the header of the file: the letters ``asmm``."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assocmem.checks import require
-from assocmem.machine import held, write_whole
+from assocmem.files import held, write_whole
 from assocmem.sweeps.fingerprints import DIGITS, fingerprint_of_sweep, recipe
 from assocmem.sweeps.project import project_root
 

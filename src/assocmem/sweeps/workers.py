@@ -23,10 +23,12 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assocmem.checks import UsageError
+from assocmem.checks import UnusableState, UsageError
 from assocmem.machine import THREAD_SETTINGS, cores, environment
+from assocmem.progress import note
 from assocmem.sweeps.origin import origin
 from assocmem.sweeps.parameters import MOST_LINE, is_word, one_line, short, text_of
 from assocmem.sweeps.point_functions import point_function
@@ -143,9 +145,7 @@ def compute(task: Task) -> Result:
     started, row, failure, process = time.monotonic(), None, None, os.getpid()
     with _interrupts_noted() as interrupts:
         try:
-            # Copies, so that what the function does to a list does not change what is stored.
-            returned = function.call(**copy.deepcopy(task.parameters), **context)
-            row = plain(returned, task.parameters)
+            row = plain(_called(function, task.parameters, context), task.parameters)
         except BaseException as error:  # also one by which the function would end the process
             failure = _failure(error)
     if os.getpid() != process:  # This is a child that the point function has forked; its parent goes on.
@@ -201,6 +201,21 @@ def _printable(text):
     """A text without control characters other than ends of lines, and without what UTF-8 cannot carry."""
     good = (c == "\n" or unicodedata.category(c) not in ("Cc", "Cs") for c in text)
     return "".join(c if ok else c.encode("unicode_escape").decode() for c, ok in zip(text, good, strict=True))
+
+
+def _called(function, parameters, context):
+    """What a point function returns; a state that it cannot use is removed, and the point computed anew.
+
+    It gets copies, so that what it does to a list does not change what is stored.
+    """
+    try:
+        return function.call(**copy.deepcopy(parameters), **context)
+    except UnusableState as error:
+        if not context.get("checkpoint"):
+            raise
+        note(f"{error}: the point is computed anew")
+        Path(context["checkpoint"]).unlink(missing_ok=True)
+        return function.call(**copy.deepcopy(parameters), **context)
 
 
 def plain(row: dict, parameters: Collection[str] = ()) -> dict[str, int | float | str | None]:

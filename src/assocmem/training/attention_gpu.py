@@ -12,7 +12,7 @@ import torch
 import triton
 import triton.language as tl
 
-from assocmem.machine import place_for_triton
+from assocmem.homes import place_for_triton
 
 place_for_triton()
 

@@ -35,6 +35,19 @@ NARROW = 0.6
 WORTH_A_THREAD = 2**19
 """Scores of a block from which several threads are worth their start; by trial."""
 
+PATIENCE = 60
+"""Steps of a search after which Newton's method is trusted in a narrow bracket only. Scores like those of a
+memory take half as many. Far outside the scores, where all exponentials are cut off, it walks at one pace."""
+
+NARROW_BRACKET = 2 * LARGEST_POWER
+"""Width of such a bracket in units of ``1 / beta``: no exponential is cut off on both sides of it."""
+
+WIDER = 256
+"""Factor by which strides grow after that, so that the largest numbers are reached in a hundred of them."""
+
+MOST_STEPS = 500
+"""Steps after which a search is given up. It ends long before, unless there is a nan."""
+
 GROUP = 512
 """Factors of at least one half whose product does not vanish."""
 
@@ -223,7 +236,9 @@ def _search(x, mu, doubt, k, m, beta, E, T):
 
     Newton's method on the logarithm of the sum, or of its complement where that is smaller, inside a bracket
     that every step tightens. Where scores are further apart than ``1/beta`` the sum is a staircase; there
-    bisection takes over. Exponentials are taken once: later thresholds multiply them by a factor.
+    bisection takes over. Exponentials are taken once: later thresholds multiply them by a factor. Where that
+    leads nowhere, as with an outlier that spoils the guess, strides grow ever longer, and the bracket is
+    divided by orders of magnitude.
     """
     few = 2 * k < m
     wanted = k if few else m - k
@@ -231,14 +246,15 @@ def _search(x, mu, doubt, k, m, beta, E, T):
     over, under = float(m - k), float(k)  # misses at the ends of the bracket
     stride = max(doubt, 4 / beta)
     step, halve, newtonian, settled = 16 * stride, False, False, False
-    centre = mu
+    centre, steps = mu, 0
     _exponentials(x, centre, beta, E, T)
     while True:
+        steps += 1
         if beta * abs(mu - centre) > REACH:
             centre = mu
             _exponentials(x, centre, beta, E, T)
         factor = math.exp(beta * (centre - mu))
-        if settled:
+        if settled or steps > MOST_STEPS:
             return mu, factor
         total, squares = _sums(E, factor)
         if abs(total - k) <= 16 * EPSILON * k or high - low <= 4 * EPSILON * max(abs(mu), 1 / beta):
@@ -252,7 +268,8 @@ def _search(x, mu, doubt, k, m, beta, E, T):
         newton = mu + (1 if few else -1) * math.log(part / wanted) * part / (beta * (total - squares))
         moved = abs(newton - mu)
         newtonian &= beta * step <= 0.1
-        if low < newton < high and moved <= 0.5 * step:
+        wild = steps > PATIENCE and not beta * (high - low) <= NARROW_BRACKET
+        if low < newton < high and moved <= 0.5 * step and not wild:
             # the error of a Newton step is quadratic, with a factor that two of them in a row tell
             settled = newtonian and (beta * moved) ** 3 <= 5000 * EPSILON * (beta * step) ** 2
             settled |= beta * moved <= 0.1 * EPSILON**0.5
@@ -260,14 +277,29 @@ def _search(x, mu, doubt, k, m, beta, E, T):
             stride = max(8 / beta, 2 * moved)
             continue
         newtonian = False
-        if np.isfinite(high - low):  # divide the bracket, in the middle every other time
+        if np.isfinite(high - low) and wild:
+            mu = _middle(low, high, beta)
+            step = 0.5 * (high - low)
+        elif np.isfinite(high - low):  # divide the bracket, in the middle every other time
             halve = not halve
             mu = low + (high - low) * (0.5 if halve else min(max(over / (over + under), 0.05), 0.95))
             step = 0.5 * (high - low)
         else:
             step = max(stride, 16 * EPSILON * abs(mu))
             mu += step if too_low else -step
-        stride = 2 * max(stride, step)
+        stride = (WIDER if wild else 2) * max(stride, step)
+
+
+@_compiled()
+def _middle(low, high, beta):
+    """A number between two others that halves the orders of magnitude between them, down to ``1 / beta``."""
+    if low < 0 < high:
+        return 0.0
+    small, large = max(min(abs(low), abs(high)), 1 / beta), max(abs(low), abs(high))
+    if not large > 4 * small:
+        return low + 0.5 * (high - low)
+    size = math.sqrt(small) * math.sqrt(large)
+    return size if high > 0 else -size
 
 
 @_compiled()

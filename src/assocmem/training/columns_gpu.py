@@ -14,15 +14,16 @@ import torch
 import triton
 import triton.language as tl
 
-from assocmem.machine import place_for_triton
+from assocmem.homes import place_for_triton
 
 place_for_triton()
 
 TILE = 1024
 """Scores of a column that a program works on at a time; chosen by trial."""
 
-MOST_SWEEPS = tl.constexpr(500)
-"""Sweeps over a column after which a search is given up. It ends long before, unless there is a nan."""
+PATIENCE, NARROW_BRACKET = tl.constexpr(60), tl.constexpr(1400.0)
+WIDER, MOST_STEPS = tl.constexpr(256.0), tl.constexpr(500)
+"""As in `assocmem.training.columns_cpu`."""
 
 
 def log_sum_exp(x: torch.Tensor) -> torch.Tensor:
@@ -198,7 +199,9 @@ def _search(x, mu, doubt, k, beta, n, EPSILON: tl.constexpr, TILE: tl.constexpr)
         length = tl.log(part / wanted) * part / (beta * (total - squares))
         newton = mu + tl.where(few, length, -length)
         moved = tl.abs(newton - mu)
-        good = (newton > low) & (newton < high) & (moved <= 0.5 * step)
+        # after long in vain: ever longer strides, and a bracket divided by orders of magnitude
+        wild = (sweeps >= PATIENCE) & ((beta * (high - low) <= NARROW_BRACKET) == 0)
+        good = (newton > low) & (newton < high) & (moved <= 0.5 * step) & (wild == 0)
         # the error of a Newton step is quadratic, with a factor that two of them in a row tell
         near = beta * moved
         known = newtonian & (beta * step <= 0.1)
@@ -209,16 +212,29 @@ def _search(x, mu, doubt, k, beta, n, EPSILON: tl.constexpr, TILE: tl.constexpr)
         halve = halve ^ (closed & (good == 0))
         share = tl.minimum(tl.maximum(over / (over + under), 0.05), 0.95)
         inside = low + (high - low) * tl.where(halve, 0.5, share)
+        inside = tl.where(wild, _middle(low, high, beta), inside)
         leap = tl.maximum(stride, 16 * EPSILON * tl.abs(mu))
         outward = mu + tl.where(too_low, leap, -leap)
         step = tl.where(good, moved, tl.where(closed, 0.5 * (high - low), leap))
-        stride = tl.where(good, tl.maximum(8 / beta, 2 * moved), 2 * tl.maximum(stride, step))
+        stride = tl.where(
+            good, tl.maximum(8 / beta, 2 * moved), tl.where(wild, WIDER, 2.0) * tl.maximum(stride, step)
+        )
         following = tl.where(good, newton, tl.where(closed, inside, outward))
         mu = tl.where(close, mu, following)
         newtonian = good
         sweeps += 1
-        searching = ((close | settled) == 0) & (sweeps < MOST_SWEEPS)
+        searching = ((close | settled) == 0) & (sweeps < MOST_STEPS)
     return mu
+
+
+@triton.jit
+def _middle(low, high, beta):
+    """A number between two others that halves the orders of magnitude between them, down to ``1 / beta``."""
+    small = tl.maximum(tl.minimum(tl.abs(low), tl.abs(high)), 1 / beta)
+    large = tl.maximum(tl.abs(low), tl.abs(high))
+    size = tl.sqrt(small) * tl.sqrt(large)
+    middle = tl.where(large > 4 * small, tl.where(high > 0, size, -size), low + 0.5 * (high - low))
+    return tl.where((low < 0) & (high > 0), 0.0, middle)
 
 
 @triton.jit

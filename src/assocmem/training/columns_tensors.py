@@ -15,6 +15,9 @@ import torch
 GROUP = {torch.float64: 1000, torch.float32: 100}
 """Factors of at least one half whose product does not vanish in each type of number."""
 
+PATIENCE, NARROW_BRACKET, WIDER, MOST_STEPS = 60, 1400.0, 256, 500
+"""As in `assocmem.training.columns_cpu`."""
+
 
 def log_sum_exp(x: torch.Tensor) -> torch.Tensor:
     """Log-sum-exp of each column, shape (b,); ``x``, shape (n, b), becomes the softmax."""
@@ -81,7 +84,9 @@ def tail_threshold(
 
     Newton's method on the logarithm of the sum, or of its complement where that is smaller, inside a bracket
     that every step tightens. Where scores are further apart than ``1/beta`` the sum is a staircase; there
-    bisection takes over. Exponentials are taken once: later thresholds multiply them by a factor.
+    bisection takes over. Exponentials are taken once: later thresholds multiply them by a factor. Where that
+    leads nowhere, as with an outlier that spoils the guess, strides grow ever longer, and the bracket is
+    divided by orders of magnitude.
 
     Parameters
     ----------
@@ -108,15 +113,16 @@ def tail_threshold(
     step, halve = 16 * stride, False
     over, under = torch.full_like(mu, m - k), torch.full_like(mu, k)  # misses at the ends of the bracket
     settled = newtonian = torch.zeros_like(mu, dtype=torch.bool)
-    q, centre = torch.empty_like(x), mu
+    q, centre, steps = torch.empty_like(x), mu, 0
     exponentials = torch.sub(beta * mu, x, alpha=beta).exp_()
     while True:
+        steps += 1
         if bool(((mu - centre).abs() > reach).any()):
             centre = mu
             torch.sub(beta * mu, x, alpha=beta, out=exponentials).exp_()
         factor = torch.exp(beta * (centre - mu))
         torch.add(exponentials, factor, out=q).reciprocal_()
-        if bool(settled.all()):
+        if steps > MOST_STEPS or bool(settled.all()):
             return mu, q.mul_(factor)
         total = q.sum(dim=0).mul_(factor)
         settled = (total - k).abs() <= 16 * epsilon * k
@@ -129,6 +135,10 @@ def tail_threshold(
         newton = mu + sign * torch.log(part / wanted) * part / slope
         moved = (newton - mu).abs()
         good = (newton > low) & (newton < high) & (moved <= 0.5 * step)
+        wild = torch.zeros_like(good)
+        if steps > PATIENCE:
+            wild = ~(beta * (high - low) <= NARROW_BRACKET)
+            good &= ~wild
         # the error of a Newton step is quadratic, with a factor that two of them in a row tell
         known = newtonian & (beta * step <= 0.1)
         known &= (beta * moved) ** 3 <= 5000 * epsilon * (beta * step) ** 2
@@ -136,14 +146,25 @@ def tail_threshold(
         # else divide the bracket, in the middle every other time, or widen the search on its open side
         closed, halve = torch.isfinite(high - low), not halve
         inside = low + (high - low) * (0.5 if halve else (over / (over + under)).clamp(0.05, 0.95))
+        if bool(wild.any()):
+            inside = torch.where(wild, _middle(low, high, beta), inside)
         stride = torch.maximum(torch.where(good, 4 / beta, stride), 16 * epsilon * mu.abs())
         outward = torch.where(too_low, mu + stride, mu - stride)
         following = torch.where(good, newton, torch.where(closed, inside, outward))
         step = torch.where(closed & ~good, 0.5 * (high - low), (following - mu).abs())
-        stride = 2 * torch.maximum(stride, step)
+        stride = torch.where(wild, WIDER, 2) * torch.maximum(stride, step)
         mu = torch.where(settled, mu, following)
         settled |= good & exact
         newtonian = good
+
+
+def _middle(low: torch.Tensor, high: torch.Tensor, beta: float) -> torch.Tensor:
+    """Numbers between others that halve the orders of magnitude between them, down to ``1 / beta``."""
+    small = torch.minimum(low.abs(), high.abs()).clamp(min=1 / beta)
+    large = torch.maximum(low.abs(), high.abs())
+    size = torch.copysign(small.sqrt() * large.sqrt(), high + low)
+    middle = torch.where(large > 4 * small, size, low + 0.5 * (high - low))
+    return torch.where((low < 0) & (high > 0), 0.0, middle)
 
 
 def _excess(x: torch.Tensor, q: torch.Tensor, mu: torch.Tensor, beta: float) -> torch.Tensor:

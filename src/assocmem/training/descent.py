@@ -22,6 +22,7 @@ searches the span of a few directions on stored scores, and ends with a certific
 for each score.
 """
 
+import contextlib
 import math
 from collections import deque
 from collections.abc import Callable
@@ -30,7 +31,7 @@ from dataclasses import dataclass
 import torch
 
 from assocmem.pairs.data import Pairs
-from assocmem.training.losses import Loss, TailAverage
+from assocmem.training.losses import Loss, ScoresOverflow, TailAverage
 from assocmem.training.metric import METRIC_KEYS, Inverse, exact_inverse, model_inverse
 from assocmem.training.passes import Pass, loss_pass
 from assocmem.training.precision import EXACT
@@ -117,6 +118,11 @@ class Point:
     duality_gap: float
     precision: str
 
+    @property
+    def relative_gap(self) -> float:
+        """The duality gap as a share of the objective."""
+        return self.duality_gap / self.objective if self.objective else math.inf
+
     def within(self, tol: float) -> bool:
         """Whether the duality gap is at most ``tol`` times the objective."""
         return self.duality_gap <= tol * self.objective
@@ -195,6 +201,11 @@ class Evaluator:
         Returns
         -------
         Point
+
+        Raises
+        ------
+        ScoresOverflow
+            Where the objective or the duality gap is no number any more.
         """
         precision = precision or self.precision
         done = loss_pass(self.pairs, stage.loss, W, features=True, precision=precision)
@@ -203,6 +214,8 @@ class Evaluator:
         gradient = done.gradient + scale * W
         objective = done.loss + 0.5 * scale * float((W * W).sum())
         duality_gap = float((gradient * gradient).sum()) / (2 * scale)
+        if not math.isfinite(objective + duality_gap):
+            raise ScoresOverflow(f"W: an objective of {objective:.0e} with a gap of {duality_gap:.0e}")
         point = Point(W, done, objective, gradient, duality_gap, precision)
         self.after_pass(point, stage)
         return point
@@ -288,16 +301,13 @@ def descend(
             exact = evaluator.slow = True
             period, leave, history = 1, LEAVE_STAGE_BY_NEWTON, deque(maxlen=0)
         if step % period == 0 or stuck:
-            if exact:
-                metric = exact_inverse(pairs, stage.loss, point.W, stage.ridge)
-            else:
-                metric = model_inverse(pairs, point.done, point.W, stage.ridge, 0 if easy else METRIC_KEYS)
+            metric = _inverse(pairs, point, stage, exact, 0 if easy else METRIC_KEYS)
         metric_step = metric(point.gradient)
         decrease = 0.5 * float((point.gradient * metric_step).sum())
-        if decrease <= (RESOLVED if last else leave) * point.objective:
+        if not (RESOLVED if last else leave) * point.objective < decrease < math.inf:
             break  # nothing left that a stage is for, or that the objective can resolve
         direction = -_lbfgs_product(point.gradient, history, metric) if history else -metric_step
-        if float((direction * point.gradient).sum()) >= 0:
+        if not -math.inf < float((direction * point.gradient).sum()) < 0:
             history.clear()
             direction = -metric_step
         following = _line_search(evaluator, point, direction, stage)
@@ -315,6 +325,16 @@ def descend(
         point = following
         evaluator.after_step(point.W)
     return point
+
+
+def _inverse(pairs: Pairs, point: Point, stage: Stage, exact: bool, most: int) -> Inverse:
+    """The best inverse there is; where entries differ by orders of magnitude, a Hessian has no factor."""
+    if exact:
+        with contextlib.suppress(torch.linalg.LinAlgError):
+            return exact_inverse(pairs, stage.loss, point.W, stage.ridge)
+    with contextlib.suppress(torch.linalg.LinAlgError):
+        return model_inverse(pairs, point.done, point.W, stage.ridge, most)
+    return model_inverse(pairs, point.done, point.W, stage.ridge, 0)
 
 
 def _metric_period(pairs: Pairs) -> int:
@@ -338,8 +358,14 @@ def _line_search(evaluator: Evaluator, point: Point, direction: torch.Tensor, st
     """A step with the weak Wolfe conditions by bisection, or None if the objective cannot be decreased."""
     slope = float((direction * point.gradient).sum())
     step, low, high = _first_step(evaluator.pairs, point, direction, slope, stage.ridge), 0.0, math.inf
+    trial = point
     for _ in range(HALVINGS):
-        trial = evaluator.visit(point.W + step * direction, stage)
+        try:
+            trial = evaluator.visit(point.W + step * direction, stage)
+        except ScoresOverflow:  # far too long a step
+            high = step
+            step = 0.5 * (low + high)
+            continue
         if trial.objective > point.objective + SUFFICIENT_DECREASE * step * slope:
             high = step
         elif float((direction * trial.gradient).sum()) < REMAINING_SLOPE * slope:

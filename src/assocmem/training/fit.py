@@ -15,13 +15,16 @@ from pathlib import Path
 import torch
 
 from assocmem.checks import require, require_integer
-from assocmem.machine import memory_shortage, warn_if_forked
+from assocmem.files import require_writable
+from assocmem.machine import memory_shortage
 from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import require_memory_matrix
 from assocmem.pairs.sizes import peak_bytes
-from assocmem.progress import status_line
+from assocmem.processes import warn_if_forked
+from assocmem.progress import note, status_line
+from assocmem.training.checkpoints import identity, read_state, write_state
 from assocmem.training.descent import EXACT_DIMENSION, HISTORY, Evaluator, Point, Stage, descend
-from assocmem.training.losses import Loss, TailAverage
+from assocmem.training.losses import Loss, ScoresOverflow, TailAverage
 from assocmem.training.metric import METRIC_KEYS
 from assocmem.training.precision import EXACT, PRECISIONS
 
@@ -30,6 +33,9 @@ EASY_SHARE = 0.004
 
 PROBE_STEPS = 60
 """Steps in which a problem that looks easy has to be solved, else it goes through all stages; by trial."""
+
+SMALLEST_RIDGE = 1e-300
+"""Ridge over d^2 that can still be divided by: below 1e-308 numbers lose their digits."""
 
 CHECKPOINT_SECONDS = 30
 """Time between two checkpoints: what an interruption can cost at most."""
@@ -104,7 +110,8 @@ def fit(
         A memory near the minimiser; the stages are then skipped. By default zero.
     checkpoint : path, optional
         File that holds the state every half minute and on an interrupt; a call with the same pairs, loss and
-        ridge goes on from it.
+        ridge goes on from it, on any device and any number of threads. An empty file or a part of a state
+        counts for nothing; any other file is refused, and left as it is.
     report : callable, optional
         Called after every pass with the last entry of the trace and an estimate of the seconds left, or None
         where there is none yet. A line on the terminal tells the same.
@@ -117,8 +124,9 @@ def fit(
     Raises
     ------
     ValueError
-        For a parameter out of range, a ``W0`` that does not fit, a checkpoint of another problem, or pairs
-        for which there is not enough memory.
+        For a parameter out of range, a ``W0`` that does not fit, a checkpoint of another problem
+        (`assocmem.checks.UnusableState`) or that cannot be written, pairs for which there is not enough
+        memory, or pairs so long that squares overflow.
 
     Notes
     -----
@@ -127,9 +135,11 @@ def fit(
     the sweeps do) or set ``OMP_NUM_THREADS=1``; a fit in such a fork warns before it begins.
     """
     require(0 < ridge < math.inf, "ridge", ridge, "a finite number > 0")
+    require(ridge / pairs.d**2 > SMALLEST_RIDGE, "ridge", ridge, f"> {SMALLEST_RIDGE:g} d^2")
     require(0 < tol < math.inf, "tol", tol, "a finite number > 0")
     require_integer("max_passes", max_passes, 1)
     require(precision in PRECISIONS, "precision", precision, f"one of {', '.join(PRECISIONS)}")
+    file = None if checkpoint is None else require_writable("checkpoint", checkpoint)
     if W0 is not None:
         require_memory_matrix(pairs, W0, "W0")
     if pairs.U.device.type == "cpu":
@@ -138,7 +148,7 @@ def fit(
     pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
     warn_if_forked(torch.get_num_threads())
     with status_line() as show:
-        record = _Record(pairs, Stage(loss, ridge), tol, checkpoint, report, show)
+        record = _Record(pairs, Stage(loss, ridge), tol, file, report, show)
         evaluator = Evaluator(pairs, tol, max_passes, precision, record.after_pass, record.after_step)
         record.evaluator = evaluator
         W = pairs.U.new_zeros(pairs.d, pairs.d) if W0 is None else W0.double()
@@ -147,9 +157,12 @@ def fit(
         may_be_easy = W0 is None and evaluator.passes == 0
         try:
             point = _through_stages(evaluator, record, W, stages, may_be_easy)
+        except ScoresOverflow as error:
+            allowed = f"of lengths at which squares do not overflow ({error})"
+            raise ValueError(f"pairs = {pairs.n} pairs, ridge = {ridge:g}: must be {allowed}") from None
         finally:
             record.save(force=True)
-    done, gap = point.done, point.duality_gap / point.objective
+    done, gap = point.done, point.relative_gap
     nu = float(point.W.norm()) / pairs.d
     return Fit(
         point.W,
@@ -239,22 +252,18 @@ class _Record:
         pairs: Pairs,
         problem: Stage,
         tol: float,
-        checkpoint: str | Path | None,
+        checkpoint: Path | None,
         report: Callable[[dict, float | None], None] | None,
         show: Callable[[str], None],
     ):
         self.tol, self.report, self.show = tol, report, show
-        self.checkpoint = Path(checkpoint) if checkpoint else None
-        self.problem = {
-            "loss": repr(problem.loss),
-            "ridge": problem.ridge,
-            "n": pairs.n,
-            "d": pairs.d,
-            "data": _digest(pairs),
-        }
+        self.checkpoint = checkpoint
+        self.problem = identity(pairs, problem.loss, problem.ridge) if checkpoint else {}
+        self.device = pairs.U.device
         self.trace: list[dict] = []
         self.stages_left = 0
         self.latest: torch.Tensor | None = None
+        self.failed = False
         self.started = self.saved = time.monotonic()
 
     def after_pass(self, point: Point, stage: Stage) -> None:
@@ -264,7 +273,7 @@ class _Record:
             "beta": getattr(stage.loss, "beta", None),
             "precision": point.precision,
             "objective": point.objective,
-            "gap": point.duality_gap / point.objective,
+            "gap": point.relative_gap,
             "seconds": time.monotonic() - self.started,
         }
         self.trace.append(entry)
@@ -287,30 +296,24 @@ class _Record:
         if not (self.checkpoint and self.latest is not None and due):
             return
         self.saved = time.monotonic()
-        state = {"problem": self.problem, "W": self.latest, "stages": self.stages_left, "trace": self.trace}
+        state = {"stages": self.stages_left, "trace": self.trace}
         state |= {"passes": self.evaluator.passes, "hard": self.evaluator.slow}
-        partial = self.checkpoint.with_name(f".{self.checkpoint.name}.part")
-        torch.save(state, partial)
-        partial.replace(self.checkpoint)
+        try:
+            write_state(self.checkpoint, self.problem, self.latest, state)
+        except OSError as error:  # a disk that is full now must not cost the result
+            if not self.failed:
+                note(f"checkpoint = {self.checkpoint}: not written, the fit goes on ({error.strerror})")
+            self.failed = True
 
     def resume(self, W: torch.Tensor, stages: list[Stage]) -> tuple[torch.Tensor, list[Stage]]:
         """Memory and stages to start from: those of the checkpoint where there is one."""
-        if not self.checkpoint or not self.checkpoint.exists():
+        state = read_state(self.checkpoint, self.problem) if self.checkpoint else None
+        if state is None:
             return W, stages
-        try:
-            state = torch.load(self.checkpoint, weights_only=True)
-            same = state["problem"] == self.problem
-        except Exception as error:
-            raise ValueError(f"checkpoint = {self.checkpoint}: not a checkpoint of a fit ({error})") from None
-        require(same, "checkpoint", str(self.checkpoint), "of the same pairs, loss and ridge")
         self.trace, self.evaluator.passes = state["trace"], state["passes"]
         self.evaluator.slow = state.get("hard", False)
-        return state["W"], stages[-max(1, min(state["stages"], len(stages))) :]
-
-
-def _digest(pairs: Pairs) -> list[float]:
-    """A few numbers that tell one data set from another."""
-    return [float(x) for X in (pairs.U, pairs.V) for x in (X.sum(), (X * X).sum(), X[0, 0], X[-1, -1])]
+        self.started -= self.trace[-1]["seconds"] if self.trace else 0.0
+        return state["W"].to(self.device), stages[-max(1, min(state["stages"], len(stages))) :]
 
 
 def _seconds_left(trace: list[dict], tol: float) -> float | None:
@@ -318,5 +321,8 @@ def _seconds_left(trace: list[dict], tol: float) -> float | None:
     recent = [entry for entry in trace[-RECENT_PASSES:] if entry["ridge"] == trace[-1]["ridge"]]
     if len(recent) < 3 or recent[-1]["gap"] >= recent[0]["gap"]:
         return None
-    rate = math.log(recent[0]["gap"] / recent[-1]["gap"]) / (recent[-1]["seconds"] - recent[0]["seconds"])
+    elapsed = recent[-1]["seconds"] - recent[0]["seconds"]
+    if not (elapsed > 0 and recent[-1]["gap"] > 0 and recent[0]["gap"] < math.inf):
+        return None
+    rate = math.log(recent[0]["gap"] / recent[-1]["gap"]) / elapsed
     return max(0.0, math.log(recent[-1]["gap"] / tol) / rate)

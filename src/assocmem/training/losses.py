@@ -25,9 +25,16 @@ Moments = tuple[torch.Tensor, torch.Tensor]
 
 NORMAL = NormalDist()
 
+BETAS = (1e-100, 1e100)
+"""Range of the sharpness in which its square and that of its inverse are numbers."""
+
 SMOOTHING_ERROR = 1.7
 """Standard deviation, in units of ``1 / beta``, of a normal error that moves a threshold like the smoothing:
 the logistic distribution of unit scale is close to a normal one of this width."""
+
+
+class ScoresOverflow(ValueError):
+    """A memory with scores so large that their squares overflow."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,8 @@ class TailAverage:
     def __post_init__(self):
         require(0 < self.r <= 1, "r", self.r, "in (0, 1]")
         require(0 < self.beta < float("inf"), "beta", self.beta, "a finite number > 0")
+        low, high = BETAS
+        require(low <= self.beta <= high, "beta", self.beta, f"between {low:g} and {high:g}")
 
     def tail(self, m: int) -> int:
         """Size of the tail among m competitors."""
@@ -111,7 +120,7 @@ class TailAverage:
 
         Raises
         ------
-        ValueError
+        ScoresOverflow
             For scores whose squares overflow.
         """
         m = len(x) - 1
@@ -124,7 +133,8 @@ class TailAverage:
         mean, spread = moments or _moments(x)
         guess, doubt = _gaussian_threshold(mean, spread, k, m, self.beta)
         if not bool(torch.isfinite(guess + doubt).all()):
-            raise ValueError(f"W: scores of up to {float(x.max()):.0e}, whose squares overflow")
+            largest = float(torch.where(torch.isneginf(x), 0, x).abs().max())
+            raise ScoresOverflow(f"W: scores of up to {largest:.0e}, whose squares overflow")
         mu, excess = columns_for(x).tail(x, guess, doubt, spread, k, self.beta)
         return mu + excess / k, mu
 

@@ -23,7 +23,7 @@ from assocmem.pairs.scores import signals_and_percentiles
 from assocmem.pairs.sizes import pairs_at_load, tail_count
 from assocmem.theory.kinematics import pooled_moments
 from assocmem.theory.ridgeless import critical_load
-from assocmem.theory.scalar import solve_scalar
+from assocmem.theory.scalar import RANGES, solve_scalar
 from assocmem.training.fit import Fit, fit
 from assocmem.training.losses import TailAverage
 
@@ -171,7 +171,7 @@ def predicted_boundary(r: float, *, beta: float = BETA, ridge: float = RIDGE, le
     Raises
     ------
     ValueError
-        For a level out of range.
+        For a level out of range, or that is not reached at a load that `solve_scalar` takes.
     """
     require(0 < level < math.log(2), "level", level, "in (0, log 2)")
     missing = lambda load: solve_scalar(load, r, beta=beta, ridge=ridge).loss - level  # noqa: E731
@@ -179,10 +179,17 @@ def predicted_boundary(r: float, *, beta: float = BETA, ridge: float = RIDGE, le
     step = FIRST_STEP
     while missing(low) > 0:
         low, step = low / (1 + step), 2 * step
+        _require_reached(level, low)
     step = FIRST_STEP
     while missing(high) < 0:
         high, step = high * (1 + step), 2 * step
+        _require_reached(level, high)
     return brentq(missing, low, high, xtol=1e-12, rtol=1e-7)
+
+
+def _require_reached(level, load):
+    low, high = RANGES["load"]
+    require(low <= load <= high, "level", level, f"a loss that is reached at a load in [{low:g}, {high:g}]")
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,12 @@ import textwrap
 
 import pytest
 
-from assocmem.leftovers import mark, temporary_folder, tidy
-from assocmem.machine import held, whole_file, write_whole
+from assocmem.files import held, mark, temporary_folder, tidy, whole_file, write_whole
 
 
 def dead_mark():
     """The mark of a process that has ended."""
-    code = "from assocmem.leftovers import mark; print(mark(), end='')"
+    code = "from assocmem.files import mark; print(mark(), end='')"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
@@ -58,7 +57,7 @@ def test_a_folder_is_held_until_its_holder_ends_however_it_ends(tmp_path):
     code = f"""
         import subprocess, sys, time
         from pathlib import Path
-        from assocmem.machine import held
+        from assocmem.files import held
         reader = [sys.executable, "-c", "input()"]
         with held(Path({str(tmp_path)!r})) as lock:
             child = subprocess.Popen(reader, stdin=subprocess.PIPE, pass_fds=(lock,))
@@ -67,7 +66,7 @@ def test_a_folder_is_held_until_its_holder_ends_however_it_ends(tmp_path):
     """
     with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE) as holder:
         assert holder.stdout.readline() == b"held\n"
-        waiting = "from pathlib import Path; from assocmem.machine import held\nwith held(Path('.')): pass"
+        waiting = "from pathlib import Path; from assocmem.files import held\nwith held(Path('.')): pass"
         with subprocess.Popen([sys.executable, "-c", waiting], cwd=tmp_path) as other:
             with pytest.raises(subprocess.TimeoutExpired):
                 other.wait(1)
