@@ -6,12 +6,20 @@ Each function here walks over blocks of score columns, so that its memory is ``O
 
 import math
 from collections.abc import Iterator
+from numbers import Integral
 
 import torch
 
-from assocmem.checks import require
+from assocmem.checks import require, require_instance, require_integer
 from assocmem.machine import available_bytes
-from assocmem.pairs.data import Pairs, describe
+from assocmem.pairs.data import (
+    Pairs,
+    describe,
+    is_dense,
+    require_device,
+    require_pairs,
+    require_tensor,
+)
 from assocmem.pairs.sizes import BLOCK_BYTES, column_slices
 
 GPU_BLOCK_BYTES = 2**30
@@ -34,7 +42,15 @@ def block_columns(n: int, itemsize: int = 8, device: str | torch.device = "cpu")
     -------
     int
         From 1 to n.
+
+    Raises
+    ------
+    ValueError
+        For a size out of range or a device that torch cannot use.
     """
+    require_integer("n", n, 1)
+    require_integer("itemsize", itemsize, 1)
+    require_device(device)
     on_cpu = torch.device(device).type == "cpu"
     most = BLOCK_BYTES if on_cpu else GPU_BLOCK_BYTES
     if n * n * itemsize <= most:
@@ -62,9 +78,14 @@ def scores(pairs: Pairs, W: torch.Tensor, columns: slice = slice(None)) -> torch
     Raises
     ------
     ValueError
-        If ``W`` is no memory for these pairs.
+        If ``W`` is no memory for these pairs, or ``columns`` no slice.
     """
     require_memory_matrix(pairs, W)
+    require_instance("columns", columns, slice)
+    ends = (columns.start, columns.stop, columns.step)
+    whole = all(end is None or isinstance(end, Integral) for end in ends)
+    forward = columns.step is None or (whole and columns.step > 0)
+    require(whole and forward, "columns", columns, "a slice of integers that goes forward")
     return pairs.U.T @ (W @ pairs.V[:, columns])
 
 
@@ -201,7 +222,17 @@ def take_signal(block: torch.Tensor, columns: slice, replacement: float) -> torc
     Returns
     -------
     Tensor, shape (b,)
+
+    Raises
+    ------
+    ValueError
+        For columns that are not those of a block.
     """
+    require_tensor("block", block, (None, None))
+    require_instance("columns", columns, slice)
+    ends = columns.start, columns.stop
+    ok = all(isinstance(end, Integral) for end in ends) and 0 <= ends[0] and ends[1] <= len(block)
+    require(ok and ends[1] - ends[0] == block.shape[1], "columns", columns, "of so many keys as the block has")
     diagonal = torch.arange(columns.stop - columns.start, device=block.device)
     signal = block[diagonal + columns.start, diagonal].clone()
     block[diagonal + columns.start, diagonal] = replacement
@@ -223,7 +254,8 @@ def require_memory_matrix(pairs: Pairs, W: torch.Tensor, name: str = "W") -> Non
     ValueError
         Naming the matrix by ``name``.
     """
-    ok = isinstance(W, torch.Tensor) and W.shape == (pairs.d, pairs.d)
+    require_pairs(pairs)
+    ok = is_dense(W) and W.shape == (pairs.d, pairs.d)
     require(ok, name, describe(W), f"a tensor of shape ({pairs.d}, {pairs.d})")
     like = W.dtype == pairs.U.dtype and W.device == pairs.U.device
     require(like, name, describe(W), f"of dtype {pairs.U.dtype} on {pairs.U.device}, like the pairs")

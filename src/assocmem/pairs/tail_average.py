@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from assocmem.checks import require
+from assocmem.checks import require, require_number, require_numbers
 from assocmem.pairs.sizes import tail_count
 
 MOST_HALVINGS = 1100
@@ -93,7 +93,7 @@ def smoothed_threshold(x: ArrayLike, r: float, beta: float) -> np.ndarray | floa
         For a parameter out of range or a vector that is empty or not finite.
     """
     x = _entries(x)
-    require(0 < beta < np.inf, "beta", beta, "a finite number > 0")
+    require_number("beta", beta, 0)
     m = x.shape[-1]
     k = tail_count(r, m)
     if k == m:
@@ -167,7 +167,7 @@ def smoothed_hessian(x: ArrayLike, r: float, beta: float) -> np.ndarray:
 
 def _entries(x):
     """Vectors as an array of floats, checked."""
+    require_numbers("x", x)
     x = np.asarray(x, dtype=float)
-    require(x.ndim >= 1 and x.shape[-1] >= 1, "x", x.shape, "at least one entry along the last axis")
-    require(bool(np.isfinite(x).all()), "x", "an array with inf or nan", "finite")
+    require(x.ndim >= 1, "x", x.shape, "at least one entry along the last axis")
     return x
