@@ -63,6 +63,7 @@ def require_integer(name: str, value: object, minimum: int) -> None:
     """
     ok = isinstance(value, Integral) and not isinstance(value, bool) and value >= minimum
     require(ok, name, value, f"an integer >= {minimum}")
+    require(is_number(value), name, value, f"an integer >= {minimum} that a float can hold")
 
 
 def is_number(value: object) -> bool:
@@ -140,6 +141,7 @@ def require_numbers(
     require(
         array.dtype.kind in "iuf" and array.size > 0, name, values, f"{allowed}, or an array of such numbers"
     )
+    low, high = np.float64(low), np.float64(high)  # not cast to the type of the array
     ok = (array >= low if ends[0] == "[" else array > low) & (array <= high if ends[1] == "]" else array < high)
     if not np.all(ok):
         require(False, name, array[~ok].flat[0].item(), allowed)
@@ -206,8 +208,8 @@ def require_instance(name: str, value: object, kind: type | tuple[type, ...]) ->
 
 
 def require_callable(name: str, value: object) -> None:
-    """Check that an argument is a function or another object that can be called."""
-    require(callable(value), name, value, "a function")
+    """Check that an argument is a function, or an object that can be called as one; a class is none."""
+    require(callable(value) and not isinstance(value, type), name, value, "a function")
 
 
 def require_flag(name: str, value: object) -> None:

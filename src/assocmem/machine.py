@@ -17,6 +17,10 @@ USABLE_SHARE = 0.9
 what other processes take meanwhile; how much that is was chosen by judgement."""
 
 
+MOST_BYTES = 2**1000
+"""What a message says where a size is so absurd that no float holds its bytes."""
+
+
 def available_bytes() -> int:
     """Bytes that this process can still take before the machine or its container runs out.
 
@@ -93,11 +97,12 @@ def memory_shortage(
     str
     """
     budget = USABLE_SHARE * available_bytes() if budget is None else budget
-    if bytes_at(value) <= budget:
+    needed = bytes_at(value)
+    if needed <= budget:
         return ""
     largest = largest_that_fits(bytes_at, budget)
     return (
-        f"{name} = {value} needs about {bytes_at(value) / GIB:.3g} GiB of memory and {budget / GIB:.3g} GiB "
+        f"{name} = {value} needs about {min(needed, MOST_BYTES) / GIB:.3g} GiB of memory and {budget / GIB:.3g} GiB "
         f"can be used: " + (f"the largest {name} that fits is {largest}" if largest else f"no {name} fits")
     )
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Pairs, require_pairs
 
 
 def correlation_memory(pairs: Pairs) -> torch.Tensor:
@@ -15,5 +15,11 @@ def correlation_memory(pairs: Pairs) -> torch.Tensor:
     Returns
     -------
     Tensor, shape (d, d)
+
+    Raises
+    ------
+    ValueError
+        For what are no pairs.
     """
+    require_pairs(pairs)
     return pairs.U @ pairs.V.T

@@ -38,9 +38,7 @@ class Pairs:
         """Check the tensors; the errors are those of the class."""
         for name, X in (("U", self.U), ("V", self.V)):
             ok = is_dense(X) and X.ndim == 2 and X.is_floating_point()
-            require(ok, name, describe(X), "a floating-point tensor of shape (d, n)")
-            on = X.device.type in ("cpu", "cuda")
-            require(on, name, describe(X), "on a processor or a GPU, where its entries are")
+            require(ok, name, describe(X), "a floating-point tensor of shape (d, n), dense, on cpu or cuda")
             object.__setattr__(self, name, plain(X))
         same = (
             self.U.shape == self.V.shape and self.U.dtype == self.V.dtype and self.U.device == self.V.device
@@ -163,7 +161,7 @@ def require_device(device: str | torch.device) -> None:
         kind = torch.device(device).type if isinstance(device, str | torch.device) else None
     except RuntimeError:
         kind = None
-    named = device if isinstance(device, str) else str(device)
+    named = str(device) if isinstance(device, torch.device) else device
     require(kind in ("cpu", "cuda"), "device", named, "cpu or cuda")
     require(
         kind == "cpu" or torch.cuda.is_available(),
@@ -201,8 +199,10 @@ def describe(X: object) -> str:
 
 
 def is_dense(X: object) -> bool:
-    """Whether something is a tensor with a shape and a place for each entry, as sparse ones have not."""
-    return isinstance(X, torch.Tensor) and X.layout == torch.strided and not X.is_nested
+    """Whether something is a tensor that has all its entries, as one that is sparse or ``meta`` has not."""
+    if not isinstance(X, torch.Tensor) or X.is_nested or X.layout != torch.strided:
+        return False
+    return X.device.type in ("cpu", "cuda")
 
 
 def plain(X: torch.Tensor) -> torch.Tensor:
@@ -218,7 +218,13 @@ def plain(X: torch.Tensor) -> torch.Tensor:
     -------
     Tensor
         Of float64 or float32.
+
+    Raises
+    ------
+    ValueError
+        For what is no such tensor.
     """
+    require(is_dense(X) and X.is_floating_point(), "X", describe(X), "a floating-point tensor")
     if type(X) is not torch.Tensor:
         X = X.detach().as_subclass(torch.Tensor)
     if X.requires_grad:
@@ -233,7 +239,9 @@ def require_pairs(pairs: object) -> None:
     require_instance("pairs", pairs, Pairs)
 
 
-def require_tensor(name: str, X: object, shape: tuple[int | None, ...]) -> None:
+def require_array(
+    name: str, X: object, shape: tuple[int | None, ...], like: torch.Tensor | None = None
+) -> None:
     """Check that an argument is a dense floating-point tensor of a shape.
 
     Parameters
@@ -244,13 +252,18 @@ def require_tensor(name: str, X: object, shape: tuple[int | None, ...]) -> None:
         What was passed for it.
     shape : tuple of int or None
         None stands for any size.
+    like : Tensor, optional
+        One whose dtype and device it has to share.
 
     Raises
     ------
     ValueError
-        Naming the argument, what was passed and the shape.
+        Naming the argument, what was passed and what it should be.
     """
-    ok = is_dense(X) and X.is_floating_point() and X.ndim == len(shape) and X.device.type in ("cpu", "cuda")
+    ok = is_dense(X) and X.is_floating_point() and X.ndim == len(shape)
     ok = ok and all(wanted in (None, size) for wanted, size in zip(shape, X.shape, strict=True))
     sizes = ", ".join("any" if size is None else str(size) for size in shape)
     require(ok, name, describe(X), f"a floating-point tensor of shape ({sizes}{',' * (len(shape) == 1)})")
+    if like is not None:
+        same = X.dtype == like.dtype and X.device == like.device
+        require(same, name, describe(X), f"of dtype {like.dtype} on {like.device}, like the rest")

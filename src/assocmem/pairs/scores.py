@@ -10,16 +10,9 @@ from numbers import Integral
 
 import torch
 
-from assocmem.checks import require, require_instance, require_integer
+from assocmem.checks import is_number, require, require_instance, require_integer
 from assocmem.machine import available_bytes
-from assocmem.pairs.data import (
-    Pairs,
-    describe,
-    is_dense,
-    require_device,
-    require_pairs,
-    require_tensor,
-)
+from assocmem.pairs.data import Pairs, describe, is_dense, require_array, require_device, require_pairs
 from assocmem.pairs.sizes import BLOCK_BYTES, column_slices
 
 GPU_BLOCK_BYTES = 2**30
@@ -153,6 +146,7 @@ def signals_and_rivals(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor, tor
     ValueError
         If ``W`` is no memory for these pairs.
     """
+    require_memory_matrix(pairs, W)
     signal, rival = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     for columns, block in score_blocks(pairs, W):
         signal[columns] = take_signal(block, columns, -math.inf)
@@ -199,6 +193,7 @@ def signals_and_percentiles(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor
     ValueError
         If ``W`` is no memory for these pairs.
     """
+    require_memory_matrix(pairs, W)
     signal, percentile = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     for columns, block in score_blocks(pairs, W):
         signal[columns] = take_signal(block, columns, math.inf)
@@ -228,11 +223,13 @@ def take_signal(block: torch.Tensor, columns: slice, replacement: float) -> torc
     ValueError
         For columns that are not those of a block.
     """
-    require_tensor("block", block, (None, None))
+    require_array("block", block, (None, None))
     require_instance("columns", columns, slice)
     ends = columns.start, columns.stop
     ok = all(isinstance(end, Integral) for end in ends) and 0 <= ends[0] and ends[1] <= len(block)
     require(ok and ends[1] - ends[0] == block.shape[1], "columns", columns, "of so many keys as the block has")
+    require(is_number(replacement), "replacement", replacement, "a number")
+    replacement = float(replacement)
     diagonal = torch.arange(columns.stop - columns.start, device=block.device)
     signal = block[diagonal + columns.start, diagonal].clone()
     block[diagonal + columns.start, diagonal] = replacement

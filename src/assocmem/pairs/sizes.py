@@ -17,6 +17,9 @@ RUNTIME_BYTES = 5 * 2**27
 MOST_SLICES = 10**8
 """Slices that a list of them has at most; so many take 10 GB."""
 
+LARGEST_DIMENSION = 1e150
+"""Above which the square of a dimension overflows."""
+
 LARGEST_DENOMINATOR = 10**9
 """Up to which a tail fraction is read as a simple fraction: any of nine decimal digits is."""
 
@@ -68,8 +71,8 @@ def top1_ratio(n: int, d: float | np.ndarray) -> float | np.ndarray:
         For an n out of range, or a d that is not positive.
     """
     require_integer("n", n, 2)
-    require_numbers("d", d, 0)
-    return d**2 / (n * math.log(n))
+    require_numbers("d", d, 0, LARGEST_DIMENSION)
+    return d**2 / (int(n) * math.log(n))
 
 
 def pairs_at_load(load: float, d: int) -> int:
@@ -93,6 +96,7 @@ def pairs_at_load(load: float, d: int) -> int:
     """
     require_number("load", load, 0)
     require_integer("d", d, 1)
+    require(d < LARGEST_DIMENSION, "d", d, f"below {LARGEST_DIMENSION:g}")
     n = load * int(d) ** 2
     require(n < math.inf, "load", load, "so small that n is finite")
     return max(2, round(n))
@@ -174,6 +178,6 @@ def peak_bytes(n: int, d: int, itemsize: int = 8) -> int:
     """
     for name, size in (("n", n), ("d", d), ("itemsize", itemsize)):
         require_integer(name, size, 1)
-    n, d = int(n), int(d)  # short integers of NumPy overflow in products
+    n, d, itemsize = int(n), int(d), int(itemsize)  # short integers of NumPy overflow in products
     block = max(BLOCK_BYTES, n * itemsize)
     return RUNTIME_BYTES + itemsize * (2 * n * d + 3 * d * d) + 2 * block

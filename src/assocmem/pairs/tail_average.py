@@ -11,6 +11,9 @@ from scipy import special
 from assocmem.checks import require, require_number, require_numbers
 from assocmem.pairs.sizes import tail_count
 
+SHARPEST = 1e100
+"""Inverse width of a smoothing above which squares of its curvature might overflow."""
+
 MOST_HALVINGS = 1100
 """Enough to halve an interval of length 2^26 down to the smallest float, 2^-1074, as for a threshold at zero;
 elsewhere some sixty halvings leave two neighbouring floats."""
@@ -158,6 +161,7 @@ def smoothed_hessian(x: ArrayLike, r: float, beta: float) -> np.ndarray:
         For a parameter out of range or a vector that is empty or not finite.
     """
     x = _entries(x)
+    require_number("beta", beta, 0, SHARPEST)
     k = tail_count(r, x.shape[-1])
     q = k * smoothed_gradient(x, r, beta)
     C = beta * q * (1 - q) / k
