@@ -142,7 +142,8 @@ def require_numbers(
         array.dtype.kind in "iuf" and array.size > 0, name, values, f"{allowed}, or an array of such numbers"
     )
     low, high = np.float64(low), np.float64(high)  # not cast to the type of the array
-    ok = (array >= low if ends[0] == "[" else array > low) & (array <= high if ends[1] == "]" else array < high)
+    ok = array >= low if ends[0] == "[" else array > low
+    ok = ok & (array <= high if ends[1] == "]" else array < high)
     if not np.all(ok):
         require(False, name, array[~ok].flat[0].item(), allowed)
 
@@ -156,7 +157,7 @@ def _between(low: float, high: float, ends: str) -> str:
         for sign, bound, end in ((">", low, ends[0]), ("<", high, ends[1]))
         if math.isfinite(bound)
     ]
-    finite = [] if "[" in ends and low == -math.inf or "]" in ends and high == math.inf else ["finite"]
+    finite = [] if ("[" in ends and low == -math.inf) or ("]" in ends and high == math.inf) else ["finite"]
     return " ".join(["a", *finite, "number", *bounds])
 
 
@@ -214,7 +215,8 @@ def require_callable(name: str, value: object) -> None:
 
 def require_flag(name: str, value: object) -> None:
     """Check that an argument is true or false, of Python or of NumPy."""
-    require(isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"), name, value, "True or False")
+    ok = isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
+    require(ok, name, value, "True or False")
 
 
 class UsageError(ValueError):

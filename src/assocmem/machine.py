@@ -101,8 +101,9 @@ def memory_shortage(
     if needed <= budget:
         return ""
     largest = largest_that_fits(bytes_at, budget)
+    asked = min(needed, MOST_BYTES) / GIB
     return (
-        f"{name} = {value} needs about {min(needed, MOST_BYTES) / GIB:.3g} GiB of memory and {budget / GIB:.3g} GiB "
+        f"{name} = {value} needs about {asked:.3g} GiB of memory and {budget / GIB:.3g} GiB "
         f"can be used: " + (f"the largest {name} that fits is {largest}" if largest else f"no {name} fits")
     )
 

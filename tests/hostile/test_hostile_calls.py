@@ -30,15 +30,15 @@ from assocmem.theory.finite_dimension import laws_at_size
 from assocmem.theory.ridgeless import sat_laws
 from assocmem.theory.scalar import solve_scalar
 from assocmem.training.descent import Evaluator, Stage
-from assocmem.training.losses import CrossEntropy, TailAverage
+from assocmem.training.losses import TailAverage
 from assocmem.training.passes import loss_pass
 
 ROOMS = ("pairs", "memories", "training", "removal", "theory")
 """The rooms of which every public function is called; of `deciding`, what the face offers."""
 
-KERNELS = ("columns_cpu", "columns_gpu", "columns_tensors", "attention_gpu", "attended_pass")
-"""Loops that are called once for every block of scores, by functions that have checked it: modules, and a
-function that runs on a GPU alone."""
+KERNELS = ("columns_cpu", "columns_gpu", "columns_tensors", "attention_gpu", "columns_for", "attended_pass")
+"""Loops that are called once for every block of scores, by functions that have checked it: modules, the choice
+between them, and a function that runs on a GPU alone."""
 
 CARRIERS = ("pairs.data.plain", "removal.leave_one_out.drop")
 """Functions that move numbers and make none, so that a nan stays what it is."""
@@ -200,7 +200,6 @@ def calls():
             "a": vector,
             "own": vector,
         },
-        "training.losses.columns_for": {"x": square},
         "training.losses.triton_is_there": {},
         "training.losses.mean_and_spread": {"total": vector, "square": vector, "m": 11},
         "training.metric.model_inverse": {"pairs": pairs, "done": done, "W": W, "ridge": 0.1, "most": 12},
@@ -408,7 +407,8 @@ def fault_of(name, argument, label):
         if type(error).__name__ in documented(function) and raised_here(error):
             return None
         last = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{where}: {type(error).__name__}: {str(error)[:80]!r} at {Path(last.filename).name}:{last.lineno}"
+        place = f"{Path(last.filename).name}:{last.lineno}"
+        return f"{where}: {type(error).__name__} at {place}: {str(error)[:80]!r}"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
     return f"{where}: nan in the result" if name not in CARRIERS and has_nan(result) else None
@@ -461,7 +461,7 @@ def has_nan(result):
 
 @pytest.fixture
 def alarm(tmp_path, monkeypatch):
-    """Let a call that hangs end in a TimeoutError, and files that calls write lie in a folder of their own."""
+    """A call that hangs ends in a TimeoutError, and files that calls write lie in a folder of their own."""
 
     def ring(*_):
         raise TimeoutError

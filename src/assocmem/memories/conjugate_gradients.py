@@ -79,7 +79,12 @@ def conjugate_gradients(
     right = right.detach()
 
     def checked(image: torch.Tensor) -> torch.Tensor:
-        require(_alike(image, right), "product", describe(image), f"a map to tensors like right, {describe(right)}")
+        require(
+            _alike(image, right),
+            "product",
+            describe(image),
+            f"a map to tensors like right, {describe(right)}",
+        )
         return image
 
     if start is None:

@@ -226,8 +226,10 @@ def take_signal(block: torch.Tensor, columns: slice, replacement: float) -> torc
     require_array("block", block, (None, None))
     require_instance("columns", columns, slice)
     ends = columns.start, columns.stop
-    ok = all(isinstance(end, Integral) for end in ends) and 0 <= ends[0] and ends[1] <= len(block)
-    require(ok and ends[1] - ends[0] == block.shape[1], "columns", columns, "of so many keys as the block has")
+    ok = all(isinstance(end, Integral) for end in ends) and ends[0] >= 0 and ends[1] <= len(block)
+    require(
+        ok and ends[1] - ends[0] == block.shape[1], "columns", columns, "of so many keys as the block has"
+    )
     require(is_number(replacement), "replacement", replacement, "a number")
     replacement = float(replacement)
     diagonal = torch.arange(columns.stop - columns.start, device=block.device)

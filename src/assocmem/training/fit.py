@@ -7,6 +7,7 @@ above the transition, the stages in between are skipped. A checkpoint holds the 
 """
 
 import math
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,14 +15,14 @@ from pathlib import Path
 
 import torch
 
-from assocmem.checks import require, require_integer
+from assocmem.checks import require, require_callable, require_choice, require_integer, require_number
 from assocmem.machine import memory_shortage
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Pairs, require_pairs
 from assocmem.pairs.scores import require_memory_matrix
 from assocmem.pairs.sizes import peak_bytes
 from assocmem.progress import status_line
 from assocmem.training.descent import EXACT_DIMENSION, HISTORY, Evaluator, Point, Stage, descend
-from assocmem.training.losses import Loss, TailAverage
+from assocmem.training.losses import Loss, TailAverage, require_loss
 from assocmem.training.metric import METRIC_KEYS
 from assocmem.training.precision import EXACT, PRECISIONS
 
@@ -120,12 +121,20 @@ def fit(
         For a parameter out of range, a ``W0`` that does not fit, a checkpoint of another problem, or pairs
         for which there is not enough memory.
     """
-    require(0 < ridge < math.inf, "ridge", ridge, "a finite number > 0")
-    require(0 < tol < math.inf, "tol", tol, "a finite number > 0")
+    require_pairs(pairs)
+    require_loss(loss)
+    require_number("ridge", ridge, 0)
+    require_number("tol", tol, 0)
     require_integer("max_passes", max_passes, 1)
-    require(precision in PRECISIONS, "precision", precision, f"one of {', '.join(PRECISIONS)}")
+    require_choice("precision", precision, PRECISIONS)
     if W0 is not None:
         require_memory_matrix(pairs, W0, "W0")
+        W0 = W0.detach()
+    if checkpoint is not None:
+        named = isinstance(checkpoint, str | os.PathLike) and os.fspath(checkpoint) not in ("", b"")
+        require(named, "checkpoint", checkpoint, "the path of a file")
+    if report is not None:
+        require_callable("report", report)
     if pairs.U.device.type == "cpu":
         shortage = memory_shortage(lambda n: fit_bytes(n, pairs.d), pairs.n)
         require(not shortage, "pairs", f"{pairs.n} pairs", f"fewer, since {shortage}")
@@ -168,7 +177,15 @@ def fit_bytes(n: int, d: int) -> int:
     Returns
     -------
     int
+
+    Raises
+    ------
+    ValueError
+        For a size that is no positive integer.
     """
+    require_integer("n", n, 1)
+    require_integer("d", d, 1)
+    n, d = int(n), int(d)
     metric = 3 * min(n, METRIC_KEYS) ** 2 + 2 * HISTORY * d**2
     hessian = 5 * n * d**2 + 3 * d**4
     return peak_bytes(n, d) + 8 * (2 * n * d + (hessian if d <= EXACT_DIMENSION else metric))
