@@ -5,6 +5,9 @@ import math
 from collections.abc import Collection
 from numbers import Integral, Real
 
+SCALES = (1e-60, 1e60)
+"""Least and largest of positive numbers whose squares and quotients neither overflow nor vanish."""
+
 LONGEST_SHOWN = 200
 """Characters of a value that a message shows at most, so that it stays one line to read."""
 
@@ -100,6 +103,7 @@ def require_number(
         Naming the argument, its value and the bounds.
     """
     ok = is_number(value) and math.isfinite(value)
+    ok = ok and not (isinstance(value, Integral) and abs(value) >= 2**63)  # NumPy has no type for it
     ok = ok and (low < value or (ends[0] == "[" and value == low))
     ok = ok and (value < high or (ends[1] == "]" and value == high))
     require(ok, name, value, _between(low, high, ends))
@@ -136,8 +140,6 @@ def require_numbers(
             array = np.asarray(values)
         except Exception:  # rows of different lengths, or a tensor that is not in the memory of the processor
             array = np.empty(0, dtype=object)
-        if array.dtype.kind == "O" and array.size and all(is_number(x) for x in array.flat):
-            array = array.astype(float)  # integers that NumPy has no type for
     require(
         array.dtype.kind in "iuf" and array.size > 0, name, values, f"{allowed}, or an array of such numbers"
     )

@@ -37,14 +37,14 @@ ROOMS = ("pairs", "memories", "training", "removal", "theory")
 """The rooms of which every public function is called; of `deciding`, what the face offers."""
 
 KERNELS = ("columns_cpu", "columns_gpu", "columns_tensors", "attention_gpu", "columns_for", "attended_pass")
-"""Loops that are called once for every block of scores, by functions that have checked it: modules, the choice
-between them, and a function that runs on a GPU alone."""
+"""Loops that are called once for every block of scores, by functions that have checked it: modules, the
+choice between them, and a function that runs on a GPU alone."""
 
 CARRIERS = ("pairs.data.plain", "removal.leave_one_out.drop")
 """Functions that move numbers and make none, so that a nan stays what it is."""
 
-SECONDS = 20
-"""After which a call counts as hanging; the slowest with good arguments takes two."""
+SECONDS = 120
+"""After which a call counts as hanging; the slowest, a search for the best repair, takes up to forty."""
 
 PACKAGE = str(Path(assocmem.__file__).parent)
 
@@ -383,6 +383,7 @@ def trials():
         for name in calls()
         for argument in function_and_arguments(name)[1]
         for label in labels
+        if not (label == "function" and callable(function_and_arguments(name)[1][argument]))
     ]
 
 
@@ -397,6 +398,7 @@ def fault_of(name, argument, label):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.simplefilter("ignore", RuntimeWarning)  # what they warn of shows in the result
             result = function(**arguments)
             result = list(result) if inspect.isgenerator(result) else result
     except ValueError as error:
