@@ -128,7 +128,7 @@ def require_numbers(
     Raises
     ------
     ValueError
-        Naming the argument, the first value that is not allowed, and the bounds.
+        Naming the argument, its value and the bounds.
     """
     import numpy as np  # this module is loaded by every command, most of which need no arrays
 
@@ -147,7 +147,7 @@ def require_numbers(
     ok = array >= low if ends[0] == "[" else array > low
     ok = ok & (array <= high if ends[1] == "]" else array < high)
     if not np.all(ok):
-        require(False, name, array[~ok].flat[0].item(), allowed)
+        require(False, name, array.tolist(), allowed)
 
 
 def _between(low: float, high: float, ends: str) -> str:

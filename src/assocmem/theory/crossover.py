@@ -151,7 +151,8 @@ def ridge_at_norm(load: float, r: float, nu: float | np.ndarray) -> float | np.n
     ValueError
         For a load or r out of range, or a nu that is not positive.
     """
-    require_numbers("nu", nu, 0)
+    require_numbers("nu", nu)
+    require(bool(np.all(np.asarray(nu) > 0)), "nu", np.asarray(nu).tolist(), "positive")
     laws = sat_laws(load, r)
     delta, first = laws.rho - laws.kappa, hinge_moments(laws.rho)[0]
     nu = np.asarray(nu)[()]

@@ -53,7 +53,7 @@ def outer_product_objective(t: float, load: float, r: float, *, beta: float, rid
     t : float
         Positive.
     load, r, beta, ridge : float
-        As in `assocmem.theory.scalar.solve_scalar`.
+        As in `assocmem.theory.scalar.solve_scalar`; the load may be smaller.
 
     Returns
     -------
@@ -65,7 +65,8 @@ def outer_product_objective(t: float, load: float, r: float, *, beta: float, rid
         For a parameter out of range.
     """
     require_number("t", t, *SCALES, ends="[]")
-    require_point(load=load, r=r, beta=beta, ridge=ridge)
+    require_number("load", load, *SCALES, ends="[]")
+    require_point(r=r, beta=beta, ridge=ridge)
     noise = t * math.sqrt(load)
     c, _, _ = scalar_tail_average(noise, r, beta)
     cost = normal_average(lambda Z: np.logaddexp(0, c - t - noise * Z))

@@ -133,7 +133,8 @@ def predict_repair(log_n: float, ratio: float, *, share: float | None, gamma: fl
         Naming the parameter that is out of range.
     """
     _require_log_n(log_n)
-    require_number("ratio", ratio, *SCALES, ends="[]")
+    require_number("ratio", ratio, 0)
+    require(SCALES[0] <= ratio <= SCALES[1], "ratio", ratio, f"in [{SCALES[0]:g}, {SCALES[1]:g}]")
     require(
         share is None or (is_number(share) and SCALES[0] <= share < 1), "share", share, "None or in (0, 1)"
     )

@@ -286,16 +286,14 @@ def solve_unsat(load: ArrayLike, r: ArrayLike, beta: ArrayLike) -> ScalarSolutio
     require_numbers("beta", beta, *BETAS, ends="[]")
     allowed = f"above the critical load {_listed(critical)} of r = {_listed(r)} and at most 1e+06"
     above = (load > critical * (1 + LEAST_EXCESS)) & (load <= LOADS[1])
-    if not np.all(above):
-        require(False, "load", load[~above].flat[0].item(), allowed)
+    require(bool(np.all(above)), "load", load.tolist(), allowed)
     return saddle_points(load, r, beta, np.zeros(load.shape))
 
 
 def _critical(r):
     """Critical load of a tail fraction that is checked."""
     within = (np.asarray(r) >= FRACTIONS[0]) & (np.asarray(r) <= FRACTIONS[1])
-    if not np.all(within):
-        require(False, "r", np.asarray(r)[~within].flat[0].item(), "in [1e-12, 1 - 1e-9]")
+    require(bool(np.all(within)), "r", np.asarray(r).tolist(), "in [1e-12, 1 - 1e-9]")
     return critical_load(r)
 
 

@@ -37,6 +37,9 @@ STEP_TOLERANCE = 1e-9
 RESIDUAL_TOLERANCE = 1e-9
 """Relative error in the saddle-point equations up to which a solution counts as converged."""
 
+LEAST_FRACTION = 1e-12
+"""Least tail fraction for which a susceptibility is searched."""
+
 RANGES = {"load": (1e-6, 1e6), "r": (1e-4, 1 - 1e-4), "beta": (1e-3, 1e6), "ridge": (1e-16, 1e3)}
 """Least and largest value of each parameter that is accepted; a solution says whether it converged."""
 
@@ -371,6 +374,7 @@ def reduced_potential(nu: float, load: float, r: float, *, beta: float, ridge: f
     ValueError
         For a parameter out of range.
     """
+    require_number("r", r, LEAST_FRACTION, 1, ends="[)")
     require_number("load", load, *SCALES, ends="[]")
     require_number("ridge", ridge, 0, SCALES[1], ends="[]")
     c, _, _ = scalar_tail_average(nu, r, beta)
@@ -437,7 +441,7 @@ def saddle_points(load: ArrayLike, r: ArrayLike, beta: ArrayLike, ridge: ArrayLi
     """
     load, r, beta, ridge = broadcast(load=load, r=r, beta=beta, ridge=ridge)
     require_numbers("load", load, *RANGES["load"], ends="[]")
-    require_numbers("r", r, 0, 1)
+    require_numbers("r", r, LEAST_FRACTION, 1, ends="[)")
     require_numbers("beta", beta, *RANGES["beta"], ends="[]")
     require_numbers("ridge", ridge, 0, RANGES["ridge"][1], ends="[]")
     parameters = [np.asarray(values, dtype=float) for values in (load, r, beta, ridge)]
