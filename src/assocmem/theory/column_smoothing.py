@@ -29,7 +29,7 @@ def largest_excess(r: float, beta: np.ndarray | float) -> np.ndarray | float:
     ValueError
         For a parameter out of range.
     """
-    require_number("r", r, SCALES[0], 1, ends="[]")
+    require_numbers("r", r, SCALES[0], 1, ends="[]")
     require_numbers("beta", beta, *SCALES, ends="[]")
     return math.log(2) / (r * beta)
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 from scipy import special
 
-from assocmem.checks import SCALES, require_number
+from assocmem.checks import SCALES, require_number, require_numbers
 from assocmem.theory.scalar import require_point, scalar_tail_average
 from assocmem.theory.scalar_reference import least_value, normal_average
 
@@ -39,9 +39,9 @@ def largest_square(r: float, beta: float, ridge: float) -> float:
     ValueError
         For a parameter out of range.
     """
-    require_number("r", r, SCALES[0], 1, ends="[]")
-    require_number("beta", beta, *SCALES, ends="[]")
-    require_number("ridge", ridge, *SCALES, ends="[]")
+    require_numbers("r", r, SCALES[0], 1, ends="[]")
+    require_numbers("beta", beta, *SCALES, ends="[]")
+    require_numbers("ridge", ridge, *SCALES, ends="[]")
     return 2 / ridge * math.log(2) * (1 + 1 / (r * beta))
 
 

@@ -116,8 +116,8 @@ def signal_variance(n: int, d: int) -> float:
     ValueError
         For a parameter out of range.
     """
-    require_number("n", n, 0, SCALES[1])
-    require_number("d", d, *SCALES, ends="[]")
+    require_numbers("n", n, 0, SCALES[1])
+    require_numbers("d", d, *SCALES, ends="[]")
     return 4 / d + (n + 3) / d**2
 
 
@@ -140,8 +140,8 @@ def competitor_variance(n: int, d: float) -> float:
     ValueError
         For a parameter out of range.
     """
-    require_number("n", n, 0, SCALES[1])
-    require_number("d", d, *SCALES, ends="[]")
+    require_numbers("n", n, 0, SCALES[1])
+    require_numbers("d", d, *SCALES, ends="[]")
     return 2 / d + (n + 2) / d**2
 
 
@@ -451,8 +451,8 @@ def log_pair_bound(log_n: float, ratio: float) -> float:
     ValueError
         For a parameter out of range.
     """
-    require_number("log_n", log_n, 0, SCALES[1])
-    require_number("ratio", ratio, 0, SCALES[1])
+    require_numbers("log_n", log_n, 0, SCALES[1])
+    require_numbers("ratio", ratio, 0, SCALES[1])
     return 2 * log_n - ratio * log_n / 4
 
 
