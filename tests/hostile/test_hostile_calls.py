@@ -141,6 +141,7 @@ def calls():
         "pairs.scores.signals_and_percentiles": {"pairs": pairs, "W": W},
         "pairs.scores.take_signal": {"block": S, "columns": slice(0, 12), "replacement": 0.0},
         "pairs.scores.require_memory_matrix": {"pairs": pairs, "W": W},
+        "pairs.scores.require_finite_products": {"product": W},
         "pairs.sizes.dimension_at_ratio": {"n": 12, "ratio": 1.0},
         "pairs.sizes.top1_ratio": {"n": 12, "d": 4},
         "pairs.sizes.pairs_at_load": {"load": 1.0, "d": 4},

@@ -27,7 +27,7 @@ from assocmem.checks import require, require_integer, require_number
 from assocmem.machine import memory_shortage
 from assocmem.memories.conjugate_gradients import conjugate_gradients
 from assocmem.pairs.data import Pairs, require_pairs
-from assocmem.pairs.scores import score_blocks, take_signal
+from assocmem.pairs.scores import require_finite_products, score_blocks, take_signal
 from assocmem.pairs.sizes import peak_bytes
 
 RESIDUAL = 1e-4
@@ -189,7 +189,9 @@ class _Conditions:
 def _whitened(X: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """A square root R of ``(X X' d/n)^-1`` and the rows of ``R X``."""
     d, n = X.shape
-    size, basis = torch.linalg.eigh(X @ X.T * (d / n))
+    gram = X @ X.T * (d / n)
+    require_finite_products(gram)
+    size, basis = torch.linalg.eigh(gram)
     require(
         bool(size[0] > d * torch.finfo(X.dtype).eps * size[-1]), "pairs", "targets or keys", "of full rank"
     )

@@ -3,6 +3,7 @@
 import torch
 
 from assocmem.pairs.data import Pairs, require_pairs
+from assocmem.pairs.scores import require_finite_products
 
 
 def correlation_memory(pairs: Pairs) -> torch.Tensor:
@@ -19,7 +20,9 @@ def correlation_memory(pairs: Pairs) -> torch.Tensor:
     Raises
     ------
     ValueError
-        For what are no pairs.
+        For what are no pairs, or vectors so long that their product overflows.
     """
     require_pairs(pairs)
-    return pairs.U @ pairs.V.T
+    W = pairs.U @ pairs.V.T
+    require_finite_products(W)
+    return W

@@ -14,7 +14,13 @@ import torch
 from assocmem.checks import is_number, require, require_flag, require_integer, require_number
 from assocmem.machine import memory_shortage
 from assocmem.pairs.data import Pairs, require_pairs
-from assocmem.pairs.scores import require_memory_matrix, retrieval_margins, score_blocks, take_signal
+from assocmem.pairs.scores import (
+    require_finite_products,
+    require_memory_matrix,
+    retrieval_margins,
+    score_blocks,
+    take_signal,
+)
 from assocmem.pairs.sizes import peak_bytes
 
 
@@ -105,12 +111,14 @@ def sparse_repair(pairs: Pairs, *, gamma: float, reserve: int | None = None) -> 
         require(not shortage, "n", n, shortage)
     base = _block(pairs.U[: d - d1], pairs.V[: d - d1], (d / (d - d1)) ** 2)
     W0 = base[0] @ base[1].T
+    require_finite_products(W0)
     margins = retrieval_margins(Pairs(pairs.U[: d - d1], pairs.V[: d - d1]), W0)
     deficient = torch.nonzero(margins <= gamma)[:, 0]
     weights = 2 * gamma - margins[deficient]
     rest = pairs.U[d - d1 :, deficient], pairs.V[d - d1 :, deficient]
     repair = _block(*rest, (d / d1) ** 2 * weights)
     W = torch.block_diag(W0, repair[0] @ repair[1].T)
+    require_finite_products(W)
     return SparseRepair(W, d - d1, d1, base, repair, margins, deficient, weights)
 
 

@@ -151,6 +151,7 @@ def signals_and_rivals(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor, tor
     for columns, block in score_blocks(pairs, W):
         signal[columns] = take_signal(block, columns, -math.inf)
         rival[columns] = block.amax(dim=0)
+    _require_no_overflow(signal, rival)
     return signal, rival
 
 
@@ -198,7 +199,30 @@ def signals_and_percentiles(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor
     for columns, block in score_blocks(pairs, W):
         signal[columns] = take_signal(block, columns, math.inf)
         percentile[columns] = (block <= signal[columns]).sum(dim=0).to(signal.dtype) / (pairs.n - 1)
+    _require_no_overflow(signal)
     return signal, percentile
+
+
+def _require_no_overflow(*found):
+    """Check that what was found among scores is finite, as it is unless scores overflow."""
+    ok = all(bool(torch.isfinite(x).all()) for x in found)
+    require(ok, "W", "a memory whose scores overflow", "smaller, or the pairs shorter")
+
+
+def require_finite_products(product: torch.Tensor) -> None:
+    """Check that products of targets or keys, or a memory made from them, have not overflowed.
+
+    Parameters
+    ----------
+    product : Tensor
+
+    Raises
+    ------
+    ValueError
+        Naming the pairs.
+    """
+    ok = is_dense(product) and bool(torch.isfinite(product).all())
+    require(ok, "pairs", "vectors whose product overflows", "shorter")
 
 
 def take_signal(block: torch.Tensor, columns: slice, replacement: float) -> torch.Tensor:

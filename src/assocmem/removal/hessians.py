@@ -19,7 +19,7 @@ import torch
 from assocmem.checks import require, require_choice, require_instance, require_integer, require_number
 from assocmem.memories.conjugate_gradients import conjugate_gradients
 from assocmem.pairs.data import Pairs, require_array, require_pairs
-from assocmem.pairs.scores import require_memory_matrix, scores
+from assocmem.pairs.scores import require_finite_products, require_memory_matrix, scores
 from assocmem.training.losses import TailAverage
 from assocmem.training.passes import assemble_hessian
 
@@ -125,12 +125,13 @@ def evaluate(problem: Problem, W: torch.Tensor) -> Evaluation:
     Raises
     ------
     ValueError
-        If ``W`` is no memory for the pairs of the problem.
+        If ``W`` is no memory for the pairs of the problem, or scores overflow.
     """
     require_instance("problem", problem, Problem)
     require_memory_matrix(problem.pairs, W)
     W = W.detach()
     S = scores(problem.pairs, W)
+    require_finite_products(S)
     p, signal = S.clone(), S.diagonal().clone()
     p.fill_diagonal_(-math.inf)
     t, mu = problem.loss.aggregate(p)

@@ -32,6 +32,9 @@ EASY_SHARE = 0.004
 PROBE_STEPS = 60
 """Steps in which a problem that looks easy has to be solved, else it goes through all stages; by trial."""
 
+LARGEST_SCORE = 1e60
+"""Product of the lengths of a target and a key up to which squares and quotients of scores stay finite."""
+
 CHECKPOINT_SECONDS = 30
 """Time between two checkpoints: what an interruption can cost at most."""
 
@@ -122,6 +125,11 @@ def fit(
         for which there is not enough memory.
     """
     require_pairs(pairs)
+    norms = (torch.linalg.vector_norm(X, dim=0, dtype=torch.float64) for X in (pairs.U, pairs.V))
+    lengths = [float(norm.max()) for norm in norms]
+    longest = " and ".join(f"{length:.2g}" for length in lengths)
+    short = math.prod(lengths) <= LARGEST_SCORE
+    require(short, "pairs", f"lengths of up to {longest}", f"shorter, with products up to {LARGEST_SCORE:g}")
     require_loss(loss)
     require_number("ridge", ridge, 0)
     require_number("tol", tol, 0)

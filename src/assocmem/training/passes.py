@@ -12,7 +12,12 @@ import torch
 
 from assocmem.checks import require, require_choice, require_flag, require_instance
 from assocmem.pairs.data import Pairs, describe, is_dense, require_array, require_pairs
-from assocmem.pairs.scores import block_columns, require_memory_matrix, take_signal
+from assocmem.pairs.scores import (
+    block_columns,
+    require_finite_products,
+    require_memory_matrix,
+    take_signal,
+)
 from assocmem.pairs.sizes import column_slices
 from assocmem.training.losses import (
     CrossEntropy,
@@ -349,6 +354,7 @@ def _blocks(pairs: Pairs, W: torch.Tensor, products: Products, step: int | None 
     """
     step = step or block_columns(pairs.n, pairs.V.element_size(), pairs.V.device)
     total, gram = pairs.U.sum(dim=1), pairs.U @ pairs.U.T
+    require_finite_products(gram)
     space = products.space(step)
     for columns in column_slices(pairs.n, step):
         V = pairs.V[:, columns]
