@@ -71,6 +71,8 @@ def require_integer(name: str, value: object, minimum: int) -> None:
 
 def is_number(value: object) -> bool:
     """Whether a value is a real number that a float can hold; a bool is none, nor is an array."""
+    if isinstance(value, float):  # the most common case, and the quickest to tell
+        return True
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
@@ -106,7 +108,8 @@ def require_number(
     ok = ok and not (isinstance(value, Integral) and abs(value) >= 2**63)  # NumPy has no type for it
     ok = ok and (low < value or (ends[0] == "[" and value == low))
     ok = ok and (value < high or (ends[1] == "]" and value == high))
-    require(ok, name, value, _between(low, high, ends))
+    if not ok:  # words are put together where they are needed, since some checks stand in loops
+        require(False, name, value, _between(low, high, ends))
 
 
 def require_numbers(
@@ -132,7 +135,6 @@ def require_numbers(
     """
     import numpy as np  # this module is loaded by every command, most of which need no arrays
 
-    allowed = _between(low, high, ends)
     if isinstance(values, float):
         array = np.float64(values)
     else:
@@ -140,14 +142,13 @@ def require_numbers(
             array = np.asarray(values)
         except Exception:  # rows of different lengths, or a tensor that is not in the memory of the processor
             array = np.empty(0, dtype=object)
-    require(
-        array.dtype.kind in "iuf" and array.size > 0, name, values, f"{allowed}, or an array of such numbers"
-    )
+    if array.dtype.kind not in "iuf" or not array.size:
+        require(False, name, values, f"{_between(low, high, ends)}, or an array of such numbers")
     low, high = np.float64(low), np.float64(high)  # not cast to the type of the array
     ok = array >= low if ends[0] == "[" else array > low
     ok = ok & (array <= high if ends[1] == "]" else array < high)
     if not np.all(ok):
-        require(False, name, array.tolist(), allowed)
+        require(False, name, array.tolist(), _between(low, high, ends))
 
 
 def _between(low: float, high: float, ends: str) -> str:
