@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from scipy.optimize import brentq
 
-from assocmem.checks import require, require_integer
+from assocmem.checks import require, require_integer, require_number
 from assocmem.experiments.bisection import last_that_holds
 from assocmem.experiments.frames import DataFrame
 from assocmem.experiments.statistics import pooled_errors
 from assocmem.experiments.transitions import tally, transition
-from assocmem.pairs.data import Pairs, gaussian_pairs
+from assocmem.pairs.data import Pairs, gaussian_pairs, require_array
 from assocmem.pairs.scores import signals_and_percentiles
 from assocmem.pairs.sizes import pairs_at_load, tail_count
 from assocmem.theory.kinematics import pooled_moments
@@ -173,6 +173,8 @@ def predicted_boundary(r: float, *, beta: float = BETA, ridge: float = RIDGE, le
     ValueError
         For a level out of range.
     """
+    require_number("r", r, 0, 1)
+    require_number("level", level, 0)
     require(0 < level < math.log(2), "level", level, "in (0, log 2)")
     missing = lambda load: solve_scalar(load, r, beta=beta, ridge=ridge).loss - level  # noqa: E731
     low = high = float(critical_load(r))
@@ -313,7 +315,8 @@ def critical_tail_pairs(d: int, r: float) -> int:
         At least 3.
     """
     require_integer("d", d, 2)
-    require(0 < r < 1, "r", r, "in (0, 1)")
+    require_number("r", r, 0, 1)
+    require(d <= 10**6, "d", d, "at most 10^6")
     n = max(3, round(float(critical_load(r)) * d**2))
     for _ in range(ROUNDS):
         following = max(3, round(d**2 / pooled_moments(n, min(n - 1, tail_count(r, n - 1)))[0]))
@@ -349,6 +352,12 @@ def length_scatter(W: torch.Tensor) -> float:
     Parameters
     ----------
     W : Tensor, shape (d, d)
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_array("W", W, (None, None))
     squares = np.linalg.svd(W.cpu().numpy(), compute_uv=False) ** 2
     return float(np.sqrt(len(squares) * (squares**2).sum() / 2) / squares.sum())
