@@ -26,6 +26,9 @@ Moments = tuple[torch.Tensor, torch.Tensor]
 
 NORMAL = NormalDist()
 
+SHARPNESS = (1e-12, 1e12)
+"""Least and largest ``beta``. Beyond, squares overflow, and a fit that doubles it on its way takes long."""
+
 SMOOTHING_ERROR = 1.7
 """Standard deviation, in units of ``1 / beta``, of a normal error that moves a threshold like the smoothing:
 the logistic distribution of unit scale is close to a normal one of this width."""
@@ -87,6 +90,8 @@ class TailAverage:
     def __post_init__(self):
         require_number("r", self.r, 0, 1, ends="(]")
         require_number("beta", self.beta, 0)
+        low, high = SHARPNESS
+        require(low <= self.beta <= high, "beta", self.beta, f"in [{low:g}, {high:g}]")
 
     def tail(self, m: int) -> int:
         """Size of the tail among m competitors."""

@@ -38,7 +38,7 @@ def plane_coordinates(pairs: Pairs, W: torch.Tensor, *, seed: int) -> np.ndarray
     require_integer("seed", seed, 0)
     require(seed < 2**64, "seed", seed, "below 2^64")
     require(bool(W.any()), "W", "zero", "a direction")
-    seed = int(seed)
+    W, seed = W.detach(), int(seed)
     generator = torch.Generator().manual_seed(seed)
     X = torch.randn(W.shape, generator=generator, dtype=W.dtype)
     X = X - W * (X * W).sum() / (W * W).sum()

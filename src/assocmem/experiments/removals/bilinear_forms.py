@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from assocmem.checks import require
 from assocmem.pairs.data import require_array
 
 
@@ -31,6 +32,7 @@ def copy_distance(W: torch.Tensor, u: torch.Tensor, v: torch.Tensor) -> float:
 def sharing_eigenvalues(W: torch.Tensor) -> float:
     """How many eigenvalues of ``W' W`` share its trace: ``(sum of them)^2 / sum of their squares``."""
     require_array("W", W, (None, None))
+    require(W.numel() > 0 and bool(torch.isfinite(W).all()), "W", "a matrix", "finite and not empty")
     return float(W.square().sum() ** 2 / (W.T @ W).square().sum())
 
 

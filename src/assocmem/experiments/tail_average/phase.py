@@ -23,7 +23,7 @@ from assocmem.pairs.scores import signals_and_percentiles
 from assocmem.pairs.sizes import pairs_at_load, tail_count
 from assocmem.theory.kinematics import pooled_moments
 from assocmem.theory.ridgeless import critical_load
-from assocmem.theory.scalar import solve_scalar
+from assocmem.theory.scalar import require_point, solve_scalar
 from assocmem.training.fit import Fit, fit
 from assocmem.training.losses import TailAverage
 
@@ -173,8 +173,8 @@ def predicted_boundary(r: float, *, beta: float = BETA, ridge: float = RIDGE, le
     ValueError
         For a level out of range.
     """
-    require_number("r", r, 0, 1)
     require_number("level", level, 0)
+    require_point(r=r, beta=beta, ridge=ridge)
     require(0 < level < math.log(2), "level", level, "in (0, log 2)")
     missing = lambda load: solve_scalar(load, r, beta=beta, ridge=ridge).loss - level  # noqa: E731
     low = high = float(critical_load(r))
@@ -359,5 +359,8 @@ def length_scatter(W: torch.Tensor) -> float:
         For an argument out of range.
     """
     require_array("W", W, (None, None))
+    require(W.dtype in (torch.float64, torch.float32), "W", str(W.dtype), "of float64 or float32")
+    require(W.numel() > 0 and bool(torch.isfinite(W).all()), "W", "a matrix", "finite and not empty")
+    W = W.detach()
     squares = np.linalg.svd(W.cpu().numpy(), compute_uv=False) ** 2
     return float(np.sqrt(len(squares) * (squares**2).sum() / 2) / squares.sum())
