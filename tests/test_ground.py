@@ -1,6 +1,8 @@
 """Argument checks and memory estimates."""
 
 import os
+import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assocmem import homes
-from assocmem.checks import require, require_integer
+from assocmem.checks import (
+    is_number,
+    require,
+    require_callable,
+    require_choice,
+    require_flag,
+    require_instance,
+    require_integer,
+    require_number,
+    require_numbers,
+)
 from assocmem.machine import available_bytes, largest_that_fits, memory_shortage
 from assocmem.pairs.data import gaussian_pairs
 from assocmem.processes import warn_if_forked
@@ -113,3 +125,83 @@ def test_a_fit_warns_where_it_would_hang(monkeypatch):
     pairs = gaussian_pairs(6, 4, seed=0)
     with pytest.warns(RuntimeWarning, match="OMP_NUM_THREADS=1"):
         fit(pairs, CrossEntropy(), ridge=0.1)
+
+
+class Broken:
+    """An object that cannot even be shown."""
+
+    def __repr__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("value", ["a\nb\nc", np.eye(50), "x" * 1000, 10**5000, Broken()], ids=range(5))
+def test_whatever_is_refused_the_message_is_one_short_line(value):
+    with pytest.raises(ValueError, match=r"^x = .*: must be good$") as error:
+        require(False, "x", value, "good")
+    assert len(str(error.value)) < 250
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("value", [True, "2", None, 2j, np.ones(1), np.True_, 10**400, int], ids=range(8))
+def test_what_is_no_number(value):
+    assert not is_number(value)
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.int8(2), Fraction(2), np.inf])
+def test_what_is_a_number(value):
+    assert is_number(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "bounds", "message"),
+    [
+        (0.0, (0,), "must be a finite number > 0"),
+        (-1, (0, np.inf, "[)"), "must be a finite number >= 0"),
+        (np.inf, (0,), "must be a finite number > 0"),
+        (np.nan, (), "must be a finite number"),
+        (0, (0, 1, "(]"), "must be in (0, 1]"),
+        (1.0, (0, 1), "must be in (0, 1)"),
+        (True, (0, 1, "[]"), "x = True: must be in [0, 1]"),
+        ("0.5", (0, 1), "x = '0.5': must be in (0, 1)"),
+        (2**64, (0,), "x = 18446744073709551616"),
+    ],
+    ids=str,
+)
+def test_numbers_between_bounds(value, bounds, message):
+    low, high, ends = (*bounds, *(-np.inf, np.inf, "()")[len(bounds) :])
+    for check in (require_number, require_numbers):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            check("x", value, low, high, ends=ends)
+
+
+def test_arrays_of_numbers():
+    for values in (0.5, [0.5, 1], np.array([0.25, 1], dtype=np.float16), np.ones((2, 3), dtype=int)):
+        require_numbers("x", values, 0, 1, ends="(]")
+    for values in ([], [[1], [1, 2]], np.array(["a"]), {}, [True, False], [0.5, np.nan], [0.5, 0], [None]):
+        with pytest.raises(ValueError, match=r"^x = .*: must be in \(0, 1\]"):
+            require_numbers("x", values, 0, 1, ends="(]")
+    require_numbers("x", [-np.inf, np.inf], -np.inf, np.inf, ends="[]")
+
+
+def test_a_class_in_place_of_an_instance_is_named():
+    with pytest.raises(ValueError, match="x = 'the class dict': must be a dict, as dict") as error:
+        require_instance("x", dict, dict)
+    assert "\n" not in str(error.value)
+    with pytest.raises(ValueError, match="x = None: must be a str or an ArithmeticError$"):
+        require_instance("x", None, (str, ArithmeticError))
+    require_instance("x", {}, (str, dict))
+
+
+def test_words_functions_and_flags():
+    require_choice("x", "b", ("a", "b"))
+    require_callable("x", len)
+    require_flag("x", np.bool_(True))
+    for value in ("c", None, np.array(["a", "b"]), ["a"]):
+        with pytest.raises(ValueError, match="must be one of a, b$"):
+            require_choice("x", value, ("a", "b"))
+    for value in (None, int, "len"):
+        with pytest.raises(ValueError, match="must be a function$"):
+            require_callable("x", value)
+    for value in (0, 1, None, "True", np.ones(2)):
+        with pytest.raises(ValueError, match="must be True or False$"):
+            require_flag("x", value)

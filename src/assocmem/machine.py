@@ -17,6 +17,13 @@ USABLE_SHARE = 0.9
 what other processes take meanwhile; how much that is was chosen by judgement."""
 
 
+LONGEST_EXACT = 10**18
+"""Size from which a message gives three digits only."""
+
+MOST_BYTES = 2**1000
+"""What a message says where a size is so absurd that no float holds its bytes."""
+
+
 def available_bytes() -> int:
     """Bytes that this process can still take before the machine or its container runs out.
 
@@ -93,11 +100,14 @@ def memory_shortage(
     str
     """
     budget = USABLE_SHARE * available_bytes() if budget is None else budget
-    if bytes_at(value) <= budget:
+    needed = bytes_at(value)
+    if needed <= budget:
         return ""
     largest = largest_that_fits(bytes_at, budget)
+    shown = f"{value:.3g}" if value >= LONGEST_EXACT else value
+    asked = min(needed, MOST_BYTES) / GIB
     return (
-        f"{name} = {value} needs about {bytes_at(value) / GIB:.3g} GiB of memory and {budget / GIB:.3g} GiB "
+        f"{name} = {shown} needs about {asked:.3g} GiB of memory and {budget / GIB:.3g} GiB "
         f"can be used: " + (f"the largest {name} that fits is {largest}" if largest else f"no {name} fits")
     )
 

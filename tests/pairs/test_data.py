@@ -77,3 +77,66 @@ def test_cuda_without_a_gpu_is_refused():
 def test_malformed_pairs_are_refused(U, V, message):
     with pytest.raises(ValueError, match=message):
         Pairs(U, V)
+
+
+def test_good_tensors_are_kept_and_not_copied():
+    U, V = torch.ones(3, 5), torch.ones(5, 3).T
+    pairs = Pairs(U, V)
+    assert pairs.U is U
+    assert pairs.V is V
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float8_e4m3fn])
+def test_short_numbers_become_float32_without_rounding(dtype):
+    U = torch.linspace(-2, 2, 12).reshape(3, 4).to(dtype)
+    pairs = Pairs(U, U.clone())
+    assert pairs.U.dtype == pairs.V.dtype == torch.float32
+    assert torch.equal(pairs.U.to(dtype).float(), U.float())
+
+
+def test_gradients_are_not_followed():
+    free = torch.ones(3, 4, requires_grad=True)
+    pairs = Pairs(free, torch.nn.Parameter(torch.ones(3, 4)))
+    assert not (pairs.U.requires_grad or pairs.V.requires_grad)
+    assert type(pairs.V) is torch.Tensor
+    assert pairs.U.data_ptr() == free.data_ptr()  # the memory is shared all the same
+
+
+@pytest.mark.parametrize(
+    ("U", "message"),
+    [
+        (None, "U = 'NoneType': must be a floating-point tensor of shape"),
+        ("abc", "U = 'str'"),
+        (Pairs, "U = 'the class Pairs'"),
+        ([[1.0, 2.0]], "U = 'list'"),
+        (torch.ones(0, 4), r"U = '\(0, 4\) float32 on cpu': must be at least one row"),
+        (torch.ones(3, 4, dtype=torch.complex64), "complex64"),
+        (torch.eye(4).to_sparse(), "sparse_coo float32 on cpu': must be a floating-point tensor"),
+        (torch.ones(3, 4, device="meta"), "on meta': must be a floating-point tensor .* on cpu or cuda"),
+        (torch.full((3, 4), torch.nan, dtype=torch.float16), "U = 'a tensor with inf or nan'"),
+    ],
+    ids=str,
+)
+def test_what_is_no_matrix_of_numbers_is_refused(U, message):
+    with pytest.raises(ValueError, match=message):
+        Pairs(U, U)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, True, None, "7"])
+def test_derived_seeds_are_of_integers(seed):
+    with pytest.raises(ValueError, match="seed = .*: must be an integer >= 0"):
+        derived_seed(seed, 1)
+    with pytest.raises(ValueError, match="indices = "):
+        derived_seed(1, seed)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_tensors_without_a_shape_are_refused():
+    U = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    with pytest.raises(ValueError, match="U = 'nested float32 on cpu': must be a floating-point tensor"):
+        Pairs(U, U)
+
+
+def test_short_integers_of_numpy_do_not_overflow():
+    short = gaussian_pairs(np.int8(9), np.int16(3), seed=np.uint8(2))
+    assert torch.equal(short.U, gaussian_pairs(9, 3, seed=2).U)

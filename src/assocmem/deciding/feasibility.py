@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import torch
 from scipy.special import lambertw
 
-from assocmem.checks import require, require_integer
+from assocmem.checks import require, require_instance, require_integer
 from assocmem.deciding import certificates
 from assocmem.deciding.certificates import FEW, Certificate
 from assocmem.deciding.comparisons import as_arrays, cancellation, tail_margins
@@ -31,7 +31,7 @@ from assocmem.deciding.search import (
     predicted_weights,
 )
 from assocmem.machine import largest_that_fits, memory_shortage
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Pairs, require_pairs
 from assocmem.pairs.sizes import RUNTIME_BYTES
 from assocmem.progress import status_line
 
@@ -114,6 +114,7 @@ def decide(pairs: Pairs, k: int = 1, *, max_steps: int = 200) -> Verdict:
     ValueError
         For a k or number of steps out of range, or an instance too large for the memory there is.
     """
+    require_pairs(pairs)
     require_integer("k", k, 1)
     require(k < pairs.n, "k", k, f"at most n - 1 = {pairs.n - 1}")
     require_integer("max_steps", max_steps, 1)
@@ -209,7 +210,15 @@ def verify(certificate: Certificate | None, pairs: Pairs) -> bool:
     Returns
     -------
     bool
+
+    Raises
+    ------
+    ValueError
+        For what is neither a certificate nor None, or no pairs.
     """
+    require_pairs(pairs)
+    if certificate is not None:
+        require_instance("certificate", certificate, Certificate)
     return certificates.holds(certificate, *as_arrays(pairs))
 
 

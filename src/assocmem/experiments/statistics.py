@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from assocmem.checks import require
+from assocmem.checks import require, require_number, require_numbers
 
 TINY = 1e-300
 """Size in place of none at all, of which there is no logarithm."""
@@ -52,6 +52,13 @@ def line_through(
     ValueError
         For less than three points.
     """
+    require_numbers("x", x)
+    require_numbers("y", y)
+    require(np.ndim(x) == 1 and np.shape(x) == np.shape(y), "y", y, "a vector as long as x")
+    if error is not None:
+        require_numbers("error", error, 0)
+    if slope is not None:
+        require_number("slope", slope)
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     require(len(x) >= 3, "x", f"{len(x)} points", "at least 3")
     weights = np.ones(len(x)) if error is None else 1 / np.asarray(error, dtype=float) ** 2

@@ -23,11 +23,11 @@ from dataclasses import dataclass
 
 import torch
 
-from assocmem.checks import require, require_integer
+from assocmem.checks import require, require_integer, require_number
 from assocmem.machine import memory_shortage
 from assocmem.memories.conjugate_gradients import conjugate_gradients
-from assocmem.pairs.data import Pairs
-from assocmem.pairs.scores import score_blocks, take_signal
+from assocmem.pairs.data import Pairs, require_pairs
+from assocmem.pairs.scores import require_finite_products, score_blocks, take_signal
 from assocmem.pairs.sizes import peak_bytes
 
 RESIDUAL = 1e-4
@@ -100,10 +100,11 @@ def clipped_memory(
     ValueError
         For a parameter out of range, for n outside (d, d^2), and where memory is short.
     """
+    require_pairs(pairs)
     n, d = pairs.n, pairs.d
     require_integer("rounds", rounds, 0)
-    require(0 < gamma < 1, "gamma", gamma, "in (0, 1)")
-    require(0 < softness < math.inf, "softness", softness, "a finite number > 0")
+    require_number("gamma", gamma, 0, 1)
+    require_number("softness", softness, 0)
     require(d < n < d * d, "pairs", f"{n} pairs in dimension {d}", "more than d and fewer than d^2")
     if pairs.U.device.type == "cpu":
         shortage = memory_shortage(lambda m: peak_bytes(m, d) + 32 * m * d, n)
@@ -188,7 +189,9 @@ class _Conditions:
 def _whitened(X: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """A square root R of ``(X X' d/n)^-1`` and the rows of ``R X``."""
     d, n = X.shape
-    size, basis = torch.linalg.eigh(X @ X.T * (d / n))
+    gram = X @ X.T * (d / n)
+    require_finite_products(gram)
+    size, basis = torch.linalg.eigh(gram)
     require(
         bool(size[0] > d * torch.finfo(X.dtype).eps * size[-1]), "pairs", "targets or keys", "of full rank"
     )

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import torch
 
+from assocmem.checks import require, require_callable, require_integer, require_number
+from assocmem.pairs.data import describe, is_dense
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -59,15 +62,40 @@ def conjugate_gradients(
     -------
     Solution
         Whoever calls has to look whether it converged.
+
+    Raises
+    ------
+    ValueError
+        For a tolerance or a number of steps out of range, or a start of another shape than ``right``.
     """
+    require_callable("product", product)
+    ok = is_dense(right) and right.is_floating_point() and bool(torch.isfinite(right).all())
+    require(ok, "right", describe(right), "a floating-point tensor, finite")
+    require_number("tol", tol, 0, 1, ends="[]")
+    require_integer("most_steps", most_steps, 0)
+    if start is not None:
+        require(_alike(start, right), "start", describe(start), f"like right, {describe(right)}")
+        require(bool(torch.isfinite(start).all()), "start", "a tensor with inf or nan", "finite")
+    right = right.detach()
+
+    def checked(image: torch.Tensor) -> torch.Tensor:
+        require(
+            _alike(image, right),
+            "product",
+            describe(image),
+            f"a map to tensors like right, {describe(right)}",
+        )
+        return image
+
     if start is None:
         x, rest = torch.zeros_like(right), right.clone()
     else:
-        x, rest = start.clone(), right - product(start)
+        x = start.detach().clone()
+        rest = right - checked(product(x))
     size, square = _square(right), _square(rest)
     goal, direction, steps = tol**2 * size, rest.clone(), 0
     while square > goal and steps < most_steps:
-        image = product(direction)
+        image = checked(product(direction))
         curvature = float((direction * image).sum())
         if not curvature > 0:  # not positive definite in the digits there are
             break
@@ -78,6 +106,11 @@ def conjugate_gradients(
         direction.mul_(square / before).add_(rest)
         steps += 1
     return Solution(x, steps, math.sqrt(square / size) if size else math.sqrt(square), square <= goal)
+
+
+def _alike(x: object, y: torch.Tensor) -> bool:
+    """Whether something is a tensor of the shape, dtype and device of another."""
+    return is_dense(x) and (x.shape, x.dtype, x.device) == (y.shape, y.dtype, y.device)
 
 
 def _square(x: torch.Tensor) -> float:

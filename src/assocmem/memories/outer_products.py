@@ -2,7 +2,8 @@
 
 import torch
 
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Pairs, require_pairs
+from assocmem.pairs.scores import require_finite_products
 
 
 def correlation_memory(pairs: Pairs) -> torch.Tensor:
@@ -15,5 +16,13 @@ def correlation_memory(pairs: Pairs) -> torch.Tensor:
     Returns
     -------
     Tensor, shape (d, d)
+
+    Raises
+    ------
+    ValueError
+        For what are no pairs, or vectors so long that their product overflows.
     """
-    return pairs.U @ pairs.V.T
+    require_pairs(pairs)
+    W = pairs.U @ pairs.V.T
+    require_finite_products(W)
+    return W

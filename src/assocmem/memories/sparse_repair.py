@@ -11,10 +11,16 @@ from dataclasses import dataclass
 
 import torch
 
-from assocmem.checks import require, require_integer
+from assocmem.checks import is_number, require, require_flag, require_integer, require_number
 from assocmem.machine import memory_shortage
-from assocmem.pairs.data import Pairs
-from assocmem.pairs.scores import retrieval_margins, score_blocks, take_signal
+from assocmem.pairs.data import Pairs, require_pairs
+from assocmem.pairs.scores import (
+    require_finite_products,
+    require_memory_matrix,
+    retrieval_margins,
+    score_blocks,
+    take_signal,
+)
 from assocmem.pairs.sizes import peak_bytes
 
 
@@ -67,6 +73,7 @@ def default_reserve(n: int, d: int) -> int:
     """
     require_integer("n", n, 3)
     require_integer("d", d, 1)
+    n, d = int(n), int(d)  # a short integer of NumPy has a short logarithm
     return math.floor(d * math.log(n) ** -0.125)
 
 
@@ -110,8 +117,9 @@ def sparse_repair(pairs: Pairs, *, gamma: float, reserve: int | None = None) -> 
     ValueError
         For a gamma or a reserve outside these ranges, and where memory is short.
     """
+    require_pairs(pairs)
     n, d = pairs.n, pairs.d
-    require(0 < gamma < 0.5, "gamma", gamma, "in (0, 1/2)")
+    require(is_number(gamma) and 0 < gamma < 0.5, "gamma", gamma, "in (0, 1/2)")
     d1 = default_reserve(n, d) if reserve is None else reserve
     require_integer("reserve", d1, 1)
     require(d1 < d, "reserve", d1, f"less than d = {d}, to leave a base")
@@ -121,12 +129,14 @@ def sparse_repair(pairs: Pairs, *, gamma: float, reserve: int | None = None) -> 
         require(not shortage, "n", n, shortage)
     base = _block(pairs.U[: d - d1], pairs.V[: d - d1], (d / (d - d1)) ** 2)
     W0 = base[0] @ base[1].T
+    require_finite_products(W0)
     margins = retrieval_margins(Pairs(pairs.U[: d - d1], pairs.V[: d - d1]), W0)
     deficient = torch.nonzero(margins <= gamma)[:, 0]
     weights = 2 * gamma - margins[deficient]
     rest = pairs.U[d - d1 :, deficient], pairs.V[d - d1 :, deficient]
     repair = _block(*rest, (d / d1) ** 2 * weights)
     W = torch.block_diag(W0, repair[0] @ repair[1].T)
+    require_finite_products(W)
     return SparseRepair(W, d - d1, d1, base, repair, margins, deficient, weights)
 
 
@@ -178,9 +188,11 @@ def repair_in_place(
     ValueError
         For a gamma or a number of rounds out of range.
     """
-    require(0 < gamma < math.inf, "gamma", gamma, "a finite number > 0")
+    require_memory_matrix(pairs, W)
+    require_number("gamma", gamma, 0)
     require_integer("rounds", rounds, 0)
-    failures = []
+    require_flag("against_rivals", against_rivals)
+    gamma, failures = float(gamma), []  # torch takes no integers of more than 64 bits
     while True:
         margins, rival = _margins_and_rivals(pairs, W)
         failures.append(int((margins <= 0).sum()))

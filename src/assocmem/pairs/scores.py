@@ -6,12 +6,13 @@ Each function here walks over blocks of score columns, so that its memory is ``O
 
 import math
 from collections.abc import Iterator
+from numbers import Integral
 
 import torch
 
-from assocmem.checks import require
+from assocmem.checks import is_number, require, require_instance, require_integer
 from assocmem.machine import available_bytes
-from assocmem.pairs.data import Pairs, describe
+from assocmem.pairs.data import Pairs, describe, is_dense, require_array, require_device, require_pairs
 from assocmem.pairs.sizes import BLOCK_BYTES, column_slices
 
 GPU_BLOCK_BYTES = 2**30
@@ -34,7 +35,15 @@ def block_columns(n: int, itemsize: int = 8, device: str | torch.device = "cpu")
     -------
     int
         From 1 to n.
+
+    Raises
+    ------
+    ValueError
+        For a size out of range or a device that torch cannot use.
     """
+    require_integer("n", n, 1)
+    require_integer("itemsize", itemsize, 1)
+    require_device(device)
     on_cpu = torch.device(device).type == "cpu"
     most = BLOCK_BYTES if on_cpu else GPU_BLOCK_BYTES
     if n * n * itemsize <= most:
@@ -62,9 +71,14 @@ def scores(pairs: Pairs, W: torch.Tensor, columns: slice = slice(None)) -> torch
     Raises
     ------
     ValueError
-        If ``W`` is no memory for these pairs.
+        If ``W`` is no memory for these pairs, or ``columns`` no slice.
     """
     require_memory_matrix(pairs, W)
+    require_instance("columns", columns, slice)
+    ends = (columns.start, columns.stop, columns.step)
+    whole = all(end is None or isinstance(end, Integral) for end in ends)
+    forward = columns.step is None or (whole and columns.step > 0)
+    require(whole and forward, "columns", columns, "a slice of integers that goes forward")
     return pairs.U.T @ (W @ pairs.V[:, columns])
 
 
@@ -132,10 +146,12 @@ def signals_and_rivals(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor, tor
     ValueError
         If ``W`` is no memory for these pairs.
     """
+    require_memory_matrix(pairs, W)
     signal, rival = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     for columns, block in score_blocks(pairs, W):
         signal[columns] = take_signal(block, columns, -math.inf)
         rival[columns] = block.amax(dim=0)
+    _require_no_overflow(signal, rival)
     return signal, rival
 
 
@@ -178,11 +194,35 @@ def signals_and_percentiles(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor
     ValueError
         If ``W`` is no memory for these pairs.
     """
+    require_memory_matrix(pairs, W)
     signal, percentile = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     for columns, block in score_blocks(pairs, W):
         signal[columns] = take_signal(block, columns, math.inf)
         percentile[columns] = (block <= signal[columns]).sum(dim=0).to(signal.dtype) / (pairs.n - 1)
+    _require_no_overflow(signal)
     return signal, percentile
+
+
+def _require_no_overflow(*found):
+    """Check that what was found among scores is finite, as it is unless scores overflow."""
+    ok = all(bool(torch.isfinite(x).all()) for x in found)
+    require(ok, "W", "a memory whose scores overflow", "smaller, or the pairs shorter")
+
+
+def require_finite_products(product: torch.Tensor) -> None:
+    """Check that products of targets or keys, or a memory made from them, have not overflowed.
+
+    Parameters
+    ----------
+    product : Tensor
+
+    Raises
+    ------
+    ValueError
+        Naming the pairs.
+    """
+    ok = is_dense(product) and bool(torch.isfinite(product).all())
+    require(ok, "pairs", "vectors whose product overflows", "shorter")
 
 
 def take_signal(block: torch.Tensor, columns: slice, replacement: float) -> torch.Tensor:
@@ -201,7 +241,21 @@ def take_signal(block: torch.Tensor, columns: slice, replacement: float) -> torc
     Returns
     -------
     Tensor, shape (b,)
+
+    Raises
+    ------
+    ValueError
+        For columns that are not those of a block.
     """
+    require_array("block", block, (None, None))
+    require_instance("columns", columns, slice)
+    ends = columns.start, columns.stop
+    ok = all(isinstance(end, Integral) for end in ends) and ends[0] >= 0 and ends[1] <= len(block)
+    require(
+        ok and ends[1] - ends[0] == block.shape[1], "columns", columns, "of so many keys as the block has"
+    )
+    require(is_number(replacement), "replacement", replacement, "a number")
+    replacement = float(replacement)
     diagonal = torch.arange(columns.stop - columns.start, device=block.device)
     signal = block[diagonal + columns.start, diagonal].clone()
     block[diagonal + columns.start, diagonal] = replacement
@@ -223,7 +277,8 @@ def require_memory_matrix(pairs: Pairs, W: torch.Tensor, name: str = "W") -> Non
     ValueError
         Naming the matrix by ``name``.
     """
-    ok = isinstance(W, torch.Tensor) and W.shape == (pairs.d, pairs.d)
+    require_pairs(pairs)
+    ok = is_dense(W) and W.shape == (pairs.d, pairs.d)
     require(ok, name, describe(W), f"a tensor of shape ({pairs.d}, {pairs.d})")
     like = W.dtype == pairs.U.dtype and W.device == pairs.U.device
     require(like, name, describe(W), f"of dtype {pairs.U.dtype} on {pairs.U.device}, like the pairs")

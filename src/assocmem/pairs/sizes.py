@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from assocmem.checks import require, require_integer
+from assocmem.checks import require, require_integer, require_number, require_numbers
 
 BLOCK_BYTES = 2**26
 """Bytes of one block of scores on a processor, 64 MiB: little beside the memory of any machine, and so much
@@ -13,6 +13,12 @@ that the cost of a call does not count. The size was chosen by trial."""
 
 RUNTIME_BYTES = 5 * 2**27
 """Bytes that Python and its libraries take before the first pair, 640 MiB, rounded up."""
+
+MOST_SLICES = 10**8
+"""Slices that a list of them has at most; so many take 10 GB."""
+
+LARGEST_DIMENSION = 1e150
+"""Above which the square of a dimension overflows."""
 
 LARGEST_DENOMINATOR = 10**9
 """Up to which a tail fraction is read as a simple fraction: any of nine decimal digits is."""
@@ -38,8 +44,10 @@ def dimension_at_ratio(n: int, ratio: float) -> int:
         For a parameter out of range.
     """
     require_integer("n", n, 2)
-    require(ratio > 0 and math.isfinite(ratio), "ratio", ratio, "a finite number > 0")
-    return max(1, round(math.sqrt(ratio * n * math.log(n))))
+    require_number("ratio", ratio, 0)
+    square = ratio * int(n) * math.log(n)
+    require(square < math.inf, "ratio", ratio, "so small that d^2 is finite")
+    return max(1, round(math.sqrt(square)))
 
 
 def top1_ratio(n: int, d: float | np.ndarray) -> float | np.ndarray:
@@ -60,10 +68,11 @@ def top1_ratio(n: int, d: float | np.ndarray) -> float | np.ndarray:
     Raises
     ------
     ValueError
-        For an n out of range.
+        For an n out of range, or a d that is not positive.
     """
     require_integer("n", n, 2)
-    return d**2 / (n * math.log(n))
+    require_numbers("d", d, 0, LARGEST_DIMENSION)
+    return d**2 / (int(n) * math.log(n))
 
 
 def pairs_at_load(load: float, d: int) -> int:
@@ -85,9 +94,12 @@ def pairs_at_load(load: float, d: int) -> int:
     ValueError
         For a parameter out of range.
     """
-    require(load > 0 and math.isfinite(load), "load", load, "a finite number > 0")
+    require_number("load", load, 0)
     require_integer("d", d, 1)
-    return max(2, round(load * d**2))
+    require(d < LARGEST_DIMENSION, "d", d, f"below {LARGEST_DIMENSION:g}")
+    n = load * int(d) ** 2
+    require(n < math.inf, "load", load, "so small that n is finite")
+    return max(2, round(n))
 
 
 def tail_count(r: float, m: int) -> int:
@@ -111,10 +123,11 @@ def tail_count(r: float, m: int) -> int:
     Raises
     ------
     ValueError
-        For a fraction out of range.
+        For a fraction or a number of competitors out of range.
     """
-    require(0 < r <= 1, "r", r, "in (0, 1]")
-    return max(1, math.ceil(Fraction(r).limit_denominator(LARGEST_DENOMINATOR) * m))
+    require_number("r", r, 0, 1, ends="(]")
+    require_integer("m", m, 1)
+    return max(1, math.ceil(Fraction(r).limit_denominator(LARGEST_DENOMINATOR) * int(m)))
 
 
 def column_slices(count: int, step: int) -> list[slice]:
@@ -130,7 +143,15 @@ def column_slices(count: int, step: int) -> list[slice]:
     Returns
     -------
     list of slice
+
+    Raises
+    ------
+    ValueError
+        For a count or a step out of range.
     """
+    require_integer("count", count, 0)
+    require_integer("step", step, 1)
+    require(count // step <= MOST_SLICES, "count", count, f"at most {MOST_SLICES} steps of {step}")
     return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
@@ -149,6 +170,14 @@ def peak_bytes(n: int, d: int, itemsize: int = 8) -> int:
     Returns
     -------
     int
+
+    Raises
+    ------
+    ValueError
+        For a size that is no positive integer.
     """
+    for name, size in (("n", n), ("d", d), ("itemsize", itemsize)):
+        require_integer(name, size, 1)
+    n, d, itemsize = int(n), int(d), int(itemsize)  # short integers of NumPy overflow in products
     block = max(BLOCK_BYTES, n * itemsize)
     return RUNTIME_BYTES + itemsize * (2 * n * d + 3 * d * d) + 2 * block

@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from assocmem.checks import require
+from assocmem.checks import require, require_number, require_numbers
 from assocmem.pairs.sizes import tail_count
+
+SHARPEST = 1e100
+"""Inverse width of a smoothing above which squares of its curvature might overflow."""
 
 MOST_HALVINGS = 1100
 """Enough to halve an interval of length 2^26 down to the smallest float, 2^-1074, as for a threshold at zero;
@@ -96,7 +99,7 @@ def smoothed_threshold(x: ArrayLike, r: float, beta: float) -> np.ndarray | floa
         For a parameter out of range or a vector that is empty or not finite.
     """
     x = _entries(x)
-    require(0 < beta < np.inf, "beta", beta, "a finite number > 0")
+    require_number("beta", beta, 0)
     fits = 1 / LARGEST <= beta <= LARGEST / max(1.0, float(np.abs(x).max()))
     require(fits, "beta", beta, f"such that it, its inverse and its product with x are at most {LARGEST:g}")
     m = x.shape[-1]
@@ -163,6 +166,7 @@ def smoothed_hessian(x: ArrayLike, r: float, beta: float) -> np.ndarray:
         For a parameter out of range or a vector that is empty or not finite.
     """
     x = _entries(x)
+    require_number("beta", beta, 0, SHARPEST)
     k = tail_count(r, x.shape[-1])
     q = k * smoothed_gradient(x, r, beta)
     C = beta * q * (1 - q) / k
@@ -172,9 +176,9 @@ def smoothed_hessian(x: ArrayLike, r: float, beta: float) -> np.ndarray:
 
 def _entries(x):
     """Vectors as an array of floats, checked."""
+    require_numbers("x", x)
     x = np.asarray(x, dtype=float)
-    require(x.ndim >= 1 and x.shape[-1] >= 1, "x", x.shape, "at least one entry along the last axis")
-    require(bool(np.isfinite(x).all()), "x", "an array with inf or nan", "finite")
+    require(x.ndim >= 1, "x", x.shape, "at least one entry along the last axis")
     largest = float(np.abs(x).max(initial=0.0))
     require(largest <= LARGEST, "x", f"an array with an entry of size {largest:g}", f"at most {LARGEST:g}")
     return x

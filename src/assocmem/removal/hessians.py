@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import torch
 
-from assocmem.checks import require, require_integer
+from assocmem.checks import require, require_choice, require_instance, require_integer, require_number
 from assocmem.memories.conjugate_gradients import conjugate_gradients
-from assocmem.pairs.data import Pairs
-from assocmem.pairs.scores import scores
+from assocmem.pairs.data import Pairs, require_array, require_pairs
+from assocmem.pairs.scores import require_finite_products, require_memory_matrix, scores
 from assocmem.training.losses import TailAverage
 from assocmem.training.passes import assemble_hessian
 
@@ -28,6 +28,8 @@ KINDS = ("full", "profiled", "simplified")
 MOST_STEPS = 2000
 """Steps of conjugate gradients after which a system counts as unsolvable. Chosen by trial, as a guard against
 an endless loop: it is far more than any system of this book takes."""
+MOST_PROBES = 10**6
+"""Random probes of a trace at most; the error of so many is a thousandth of that of one."""
 PROBE_RESIDUAL = 1e-6
 """Relative residual to which the system of each random probe of a trace is solved: small enough that the
 scatter between probes hides what is left."""
@@ -49,6 +51,12 @@ class Problem:
     pairs: Pairs
     loss: TailAverage
     effective_ridge: float
+
+    def __post_init__(self) -> None:
+        """Check the parts; a ValueError names the one that is wrong."""
+        require_pairs(self.pairs)
+        require_instance("loss", self.loss, TailAverage)
+        require_number("effective_ridge", self.effective_ridge, 0)
 
     @property
     def k(self) -> int:
@@ -113,8 +121,17 @@ def evaluate(problem: Problem, W: torch.Tensor) -> Evaluation:
     -------
     Evaluation
         Holds three arrays of n x n.
+
+    Raises
+    ------
+    ValueError
+        If ``W`` is no memory for the pairs of the problem, or scores overflow.
     """
+    require_instance("problem", problem, Problem)
+    require_memory_matrix(problem.pairs, W)
+    W = W.detach()
     S = scores(problem.pairs, W)
+    require_finite_products(S)
     p, signal = S.clone(), S.diagonal().clone()
     p.fill_diagonal_(-math.inf)
     t, mu = problem.loss.aggregate(p)
@@ -136,7 +153,15 @@ def pull_back(pairs: Pairs, Y: torch.Tensor, diagonal: torch.Tensor) -> torch.Te
     Returns
     -------
     Tensor, shape (d, d)
+
+    Raises
+    ------
+    ValueError
+        For arrays that do not fit the pairs.
     """
+    require_pairs(pairs)
+    require_array("Y", Y, (pairs.n, pairs.n), pairs.U)
+    require_array("diagonal", diagonal, (pairs.n,), pairs.U)
     return (pairs.U @ Y + pairs.U * diagonal) @ pairs.V.T
 
 
@@ -158,8 +183,10 @@ def hessian_product(point: Evaluation, D: torch.Tensor, kind: str = "full") -> t
     ValueError
         For another kind.
     """
-    require(kind in KINDS, "kind", kind, f"one of {', '.join(KINDS)}")
+    require_instance("point", point, Evaluation)
+    require_choice("kind", kind, KINDS)
     pairs = point.problem.pairs
+    require_memory_matrix(pairs, D, "D")
     X = pairs.U.T @ (D @ pairs.V)
     change = X.diagonal().clone()
     if kind != "simplified":
@@ -189,7 +216,8 @@ def dense_operator(point: Evaluation, kind: str = "full") -> torch.Tensor:
     ValueError
         For another kind.
     """
-    require(kind in KINDS, "kind", kind, f"one of {', '.join(KINDS)}")
+    require_instance("point", point, Evaluation)
+    require_choice("kind", kind, KINDS)
     U, V = point.problem.pairs.U, point.problem.pairs.V
     g = U if kind == "simplified" else U - U @ point.p
     H = assemble_hessian(U, V, g, point.c, point.a, point.b, profiled=kind == "profiled")
@@ -239,7 +267,10 @@ def solve(point: Evaluation, right: torch.Tensor, kind: str = "full", *, tol: fl
     RuntimeError
         If the residual is not reached.
     """
-    require(kind in KINDS, "kind", kind, f"one of {', '.join(KINDS)}")
+    require_instance("point", point, Evaluation)
+    require_choice("kind", kind, KINDS)
+    require_memory_matrix(point.problem.pairs, right, "right")
+    require_number("tol", tol, 0, 1, ends="[]")
     found = conjugate_gradients(
         lambda D: hessian_product(point, D, kind), right, tol=tol, most_steps=MOST_STEPS
     )
@@ -274,11 +305,16 @@ def normalized_trace(
     RuntimeError
         If the system of a probe is not solved.
     """
+    require_instance("point", point, Evaluation)
+    require_choice("kind", kind, KINDS)
+    require_integer("seed", seed, 0)
+    require(seed < 2**64, "seed", seed, "below 2^64")
     d = point.problem.pairs.d
     if probes is None:
         return float(dense_inverse(point, kind).diagonal().mean()), 0.0
     require_integer("probes", probes, 2)
-    generator = torch.Generator().manual_seed(seed)
+    require(probes <= MOST_PROBES, "probes", probes, f"at most {MOST_PROBES}")
+    generator = torch.Generator().manual_seed(int(seed))
     found = []
     for _ in range(probes):
         signs = torch.randint(0, 2, (d, d), generator=generator).to(point.W).mul_(2).sub_(1)

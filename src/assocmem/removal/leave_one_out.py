@@ -10,8 +10,8 @@ import torch
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from assocmem.checks import require, require_integer
-from assocmem.pairs.data import Pairs
+from assocmem.checks import require, require_instance, require_integer, require_number
+from assocmem.pairs.data import Pairs, require_array, require_pairs
 from assocmem.removal.hessians import Evaluation, Problem, evaluate, pull_back, solve
 from assocmem.training.fit import fit
 from assocmem.training.losses import TailAverage
@@ -43,9 +43,10 @@ def full_problem(pairs: Pairs, loss: TailAverage, ridge: float) -> Problem:
     ValueError
         For a loss other than the tail average, a tail of all competitors, or a ridge that is not positive.
     """
-    require(isinstance(loss, TailAverage), "loss", loss, "a TailAverage")
+    require_pairs(pairs)
+    require_instance("loss", loss, TailAverage)
     require(loss.tail(pairs.n - 1) < pairs.n - 2, "r", loss.r, "smaller, so that competitors can be removed")
-    require(0 < ridge < float("inf"), "ridge", ridge, "a finite number > 0")
+    require_number("ridge", ridge, 0)
     pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
     return Problem(pairs, loss, ridge * pairs.n / pairs.d**2)
 
@@ -68,9 +69,9 @@ def without(problem: Problem, h: int) -> Problem:
     ValueError
         For an h out of range, or where so few competitors are left that the tail would hold them all.
     """
+    require_instance("problem", problem, Problem)
     n = problem.pairs.n
-    require_integer("h", h, 0)
-    require(h < n, "h", h, f"below {n}")
+    _require_pair(h, n)
     require(problem.k < n - 2, "h", h, f"no pair, as {n} pairs hold a tail of {problem.k} and no more")
     U, V = (torch.cat([X[:, :h], X[:, h + 1 :]], dim=1) for X in (problem.pairs.U, problem.pairs.V))
     return Problem(Pairs(U, V), TailAverage(problem.k / (n - 2), problem.loss.beta), problem.effective_ridge)
@@ -91,9 +92,12 @@ def minimise(problem: Problem, W0: torch.Tensor | None = None) -> Evaluation:
 
     Raises
     ------
+    ValueError
+        If ``W0`` is no memory for the pairs of the problem.
     RuntimeError
         If the gap is not reached.
     """
+    require_instance("problem", problem, Problem)
     found = fit(problem.pairs, problem.loss, ridge=problem.ridge, tol=TOLERANCE, W0=W0)
     if not found.converged:
         raise RuntimeError(f"minimise: gap {found.gap:.0e} after {found.passes} passes, not {TOLERANCE:.0e}")
@@ -171,7 +175,15 @@ def drop(X: torch.Tensor, h: int) -> torch.Tensor:
     Returns
     -------
     Tensor, shape (n - 1,) or (n - 1, n - 1)
+
+    Raises
+    ------
+    ValueError
+        For an h out of range, or for what is no vector or square matrix.
     """
+    square = isinstance(X, torch.Tensor) and X.ndim == 2
+    require_array("X", X, (X.shape[0],) * 2 if square else (None,))
+    _require_pair(h, len(X))
     keep = torch.arange(X.shape[-1], device=X.device) != h
     return X[keep] if X.ndim == 1 else X[keep][:, keep]
 
@@ -188,7 +200,16 @@ def insertion(full: Evaluation, rest: Evaluation, h: int) -> Insertion:
     Returns
     -------
     Insertion
+
+    Raises
+    ------
+    ValueError
+        For an h out of range, or evaluations that are not of n and n - 1 pairs.
     """
+    require_instance("full", full, Evaluation)
+    require_instance("rest", rest, Evaluation)
+    _require_pair(h, full.problem.pairs.n)
+    _require_one_less(full.problem, rest)
     pairs, others = full.problem.pairs, rest.problem.pairs
     zero = torch.zeros_like(rest.a)
     a, p = drop(full.a, h), drop(full.p, h)
@@ -214,7 +235,14 @@ def margin_gradient(point: Evaluation, h: int) -> torch.Tensor:
     Returns
     -------
     Tensor, shape (d, d)
+
+    Raises
+    ------
+    ValueError
+        For an h out of range.
     """
+    require_instance("point", point, Evaluation)
+    _require_pair(h, point.problem.pairs.n)
     U, V = point.problem.pairs.U, point.problem.pairs.V
     return torch.outer(U[:, h] - U @ point.p[:, h], V[:, h])
 
@@ -236,9 +264,15 @@ def newton_step(problem: Problem, rest: Evaluation, h: int) -> Step:
 
     Raises
     ------
+    ValueError
+        For an h out of range, or a rest that is not of one pair less.
     RuntimeError
         If one of its two linear systems is not solved.
     """
+    require_instance("problem", problem, Problem)
+    require_instance("rest", rest, Evaluation)
+    _require_pair(h, problem.pairs.n)
+    _require_one_less(problem, rest)
     seen = evaluate(problem, rest.W)
     inserted = insertion(seen, rest, h)
     X = margin_gradient(seen, h)
@@ -265,8 +299,27 @@ def rank_one_response(problem: Problem, full: Evaluation, rest: Evaluation, h: i
 
     Raises
     ------
+    ValueError
+        For an h out of range, or a rest that is not of one pair less.
     RuntimeError
         If its linear system is not solved.
     """
+    require_instance("problem", problem, Problem)
+    require_instance("full", full, Evaluation)
+    require_instance("rest", rest, Evaluation)
+    _require_pair(h, problem.pairs.n)
+    _require_one_less(problem, rest)
     pairs = problem.pairs
     return float(full.a[h]) * solve(rest, torch.outer(pairs.U[:, h], pairs.V[:, h]), "full")
+
+
+def _require_pair(h, n):
+    """Check that h is one of n pairs."""
+    require_integer("h", h, 0)
+    require(h < n, "h", h, f"below {n}")
+
+
+def _require_one_less(problem, rest):
+    """Check that an evaluation is of one pair less than a problem."""
+    n, left = problem.pairs.n, rest.problem.pairs.n
+    require(left == n - 1, "rest", f"{left} pairs", f"of {n - 1}, one less than there are")

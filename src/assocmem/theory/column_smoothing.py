@@ -5,6 +5,7 @@ import math
 import numpy as np
 from scipy import special
 
+from assocmem.checks import SCALES, require_number, require_numbers
 from assocmem.theory.scalar import scalar_tail_average
 
 
@@ -22,7 +23,14 @@ def largest_excess(r: float, beta: np.ndarray | float) -> np.ndarray | float:
     -------
     ndarray or float
         It is reached by a column of equal scores.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_numbers("r", r, SCALES[0], 1, ends="[]")
+    require_numbers("beta", beta, *SCALES, ends="[]")
     return math.log(2) / (r * beta)
 
 
@@ -42,7 +50,14 @@ def normal_excess(r: float, beta: np.ndarray | float) -> np.ndarray | float:
     Returns
     -------
     ndarray or float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_number("r", r, 0, 1)
+    require_numbers("beta", beta, *SCALES, ends="[]")
     density = math.exp(-(special.ndtri(r) ** 2) / 2) / math.sqrt(2 * math.pi)
     return math.pi**2 * density / (6 * r * beta**2)
 
@@ -64,6 +79,12 @@ def smoothed_share(rho: float, r: float, beta: float) -> float:
     -------
     float
         Bounded away from zero for all rho (Lemma 4).
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_number("rho", rho, *SCALES, ends="[]")
     _, _, slope = scalar_tail_average(rho, r, beta)
     return (1 + rho) * r * slope / (beta * rho)

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 from scipy import special
 from scipy.optimize import brentq
 
-from assocmem.theory.ridgeless import critical_load, hinge_moments, tail_mean
+from assocmem.checks import is_number, require, require_number, require_numbers
+from assocmem.theory.ridgeless import LEAST_EXCESS, critical_load, hinge_moments, tail_mean
 
 SAMPLE = 200_000
 """Values of a normal law over which `loss_of_first_moments` averages, enough for four digits."""
@@ -25,7 +26,13 @@ def inverse_at_small_tails(r: ArrayLike) -> np.ndarray:
     -------
     ndarray
         ``2 L - log(4 pi L) + 3 + (log(4 pi L) - 5) / (2 L)``, up to the order ``L^-2`` and logarithms.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_numbers("r", r, 0, 1)
     L = np.log(1 / np.asarray(r))
     slow = np.log(4 * math.pi * L)
     return 2 * L - slow + 3 + (slow - 5) / (2 * L)
@@ -42,6 +49,11 @@ def inverse_at_large_tails(r: ArrayLike) -> np.ndarray:
     Returns
     -------
     ndarray
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
     k, phi0 = tail_mean(r), 1 / math.sqrt(2 * math.pi)
     return (1 + 4 * phi0 * k + k**2 + 2 / 3 * phi0 * k**3) / 2
@@ -58,7 +70,13 @@ def critical_load_of_median(r: ArrayLike) -> np.ndarray:
     Returns
     -------
     ndarray
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_numbers("r", r, 0, 1)
     return 1 / hinge_moments(-special.ndtri(np.asarray(r) / 2))[1]
 
 
@@ -77,8 +95,18 @@ def loss_of_first_moments(load: float, r: float) -> float:
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_number("r", r, 0, 1)
     kappa, critical = float(tail_mean(r)), float(critical_load(r))
+    highest = 1 / (1 / critical - hinge_moments(kappa)[0])
+    lowest = critical * (1 + LEAST_EXCESS)
+    allowed = f"above {critical:.6g} and below {highest:.6g} at r = {r:g}"
+    require(is_number(load) and lowest < load < highest, "load", load, allowed)
     lacking = 1 / critical - 1 / load
     tau = brentq(lambda t: hinge_moments(t)[0] - lacking, -9, kappa)
     G = special.ndtri((np.arange(SAMPLE) + 0.5) / SAMPLE)

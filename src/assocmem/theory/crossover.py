@@ -22,7 +22,7 @@ import numpy as np
 from scipy import special
 from scipy.optimize import brentq
 
-from assocmem.checks import require
+from assocmem.checks import is_number, require, require_number, require_numbers
 from assocmem.theory.ridgeless import critical_load, hinge_edge, hinge_moments, sat_edge, sat_laws, tail_mean
 from assocmem.theory.scalar import density
 
@@ -90,13 +90,14 @@ def crossover(load: float, r: float, ridge: float) -> Crossover:
     ValueError
         For a parameter out of range.
     """
-    require(1e-12 <= r <= 1 - 1e-9, "r", r, "in [1e-12, 1 - 1e-9]")
-    require(0 <= ridge < math.inf, "ridge", ridge, "a finite number >= 0")
+    require(is_number(r) and 1e-12 <= r <= 1 - 1e-9, "r", r, "in [1e-12, 1 - 1e-9]")
+    require_number("ridge", ridge, 0, ends="[)")
     kappa, second = float(tail_mean(r)), 1 / float(critical_load(r))
     least = brentq(lambda M: _averages(kappa, M)[1], 0.5, 50.0)  # where nu would be zero
     highest = 1 / (second - _given_up(kappa, least)[1])
     lowest = 1 / second if ridge == 0 else 0.0
-    require(lowest < load < highest, "load", load, f"above {lowest:.6g} and below {highest:.6g} at r = {r:g}")
+    allowed = f"above {lowest:.6g} and below {highest:.6g} at r = {r:g}"
+    require(is_number(load) and lowest < load < highest, "load", load, allowed)
     excess = second - 1 / load
     widest = WIDEST if excess <= 0 else kappa - float(hinge_edge(excess))
 
@@ -112,7 +113,10 @@ def crossover(load: float, r: float, ridge: float) -> Crossover:
 
     M = widest
     if ridge:
+        room = log_ridge_ratio(math.log(least)) > 0
+        require(room, "ridge", ridge, f"smaller, as nu would not be positive at load = {load:g}")
         beyond = math.log(widest) + 1e-9  # where the ridge is negative, whatever the rounding of the edge
+        require(log_ridge_ratio(beyond) < 0, "load", load, "so large that the width of the hinge is a number")
         M = math.exp(brentq(log_ridge_ratio, math.log(least), beyond, xtol=1e-13, rtol=1e-13))
     first, squares = _given_up(kappa, M)
     entropy, Y = _averages(kappa, M)
@@ -147,9 +151,11 @@ def ridge_at_norm(load: float, r: float, nu: float | np.ndarray) -> float | np.n
     ValueError
         For a load or r out of range, or a nu that is not positive.
     """
+    require_numbers("nu", nu)
     require(bool(np.all(np.asarray(nu) > 0)), "nu", np.asarray(nu).tolist(), "positive")
     laws = sat_laws(load, r)
     delta, first = laws.rho - laws.kappa, hinge_moments(laws.rho)[0]
+    nu = np.asarray(nu)[()]
     return np.exp(-delta * nu - edge_shift(load)) * delta * first / nu
 
 
@@ -172,6 +178,7 @@ def edge_shift(load: float) -> float:
     ValueError
         For a load out of range.
     """
+    require_number("load", load)
     h, weights = _hinge(float(sat_edge(load)), math.inf)
     return float(weights @ (h * np.log(h)) / (weights @ h))
 

@@ -12,10 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from assocmem.checks import require, require_choice, require_number, require_numbers
 from assocmem.pairs.sizes import pairs_at_load, tail_count
 from assocmem.theory.ridgeless import critical_load, sat_laws
-from assocmem.theory.scalar import prox, solve_scalar
-from assocmem.theory.tail_cone import face_moments
+from assocmem.theory.scalar import prox, require_point, solve_scalar
+from assocmem.theory.tail_cone import LARGEST_N, face_moments
+
+KINDS = ("signal", "margin", "percentile")
+"""Of which there are laws."""
 
 SCORES = special.ndtri((np.arange(600) + 0.5) / 600)
 """Equally likely values that stand for a standard normal variable, the Gaussian G of Theorem 2. How many are
@@ -58,6 +62,8 @@ def effective_load(load: float, r: float, d: int) -> float:
         For a parameter out of range.
     """
     n = pairs_at_load(load, d)
+    require_number("r", r, 0, 1, ends="(]")
+    require(n <= LARGEST_N, "load", load, f"so small that there are at most {LARGEST_N:g} pairs")
     return load * float(critical_load(r)) * face_moments(n, tail_count(r, n - 1), repeats=2)[0]
 
 
@@ -94,7 +100,14 @@ class LawsAtSize:
         Returns
         -------
         ndarray, shape (q,)
+
+        Raises
+        ------
+        ValueError
+            For another kind, or a share outside [0, 1].
         """
+        require_choice("kind", kind, KINDS)
+        require_numbers("p", p, 0, 1, ends="[]")
         values = getattr(self, kind)
         if kind != "percentile":
             return np.quantile(values, p)
@@ -116,12 +129,19 @@ class LawsAtSize:
         Returns
         -------
         ndarray, shape (q,)
+
+        Raises
+        ------
+        ValueError
+            For another kind, or a value that is nan.
         """
+        require_choice("kind", kind, KINDS)
+        require_numbers("t", t, -math.inf, math.inf, ends="[]")
         values = np.sort(getattr(self, kind))
         if kind != "percentile":
             return np.searchsorted(values, t, side="right") / len(values)
         knots = values[50::100]  # one of a hundred will do, since each is spread by the scatter
-        return special.ndtr((np.asarray(t)[:, None] - knots) / self.scatter).mean(axis=1)
+        return special.ndtr((np.asarray(t)[..., None] - knots) / self.scatter).mean(axis=-1)
 
 
 def laws_at_size(load: float, r: float, d: int, *, beta: float, ridge: float) -> LawsAtSize:
@@ -149,6 +169,8 @@ def laws_at_size(load: float, r: float, d: int, *, beta: float, ridge: float) ->
     ValueError
         For a parameter out of range, or a load that is not below the critical one.
     """
+    require_number("load", load, 0)
+    require_point(beta=beta, ridge=ridge)
     at = effective_load(load, r, d)
     scatter = sat_laws(at, r).percentile_scatter / math.sqrt(pairs_at_load(load, d))
     theory = solve_scalar(at, r, beta=beta, ridge=ridge)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from assocmem.checks import require_number, require_numbers
 from assocmem.theory.outer_products import competitor_variance, signal_variance
 
 
@@ -29,6 +30,15 @@ def percentile_cdf_at_size(omega: ArrayLike, n: int, d: int) -> np.ndarray:
     -------
     ndarray
         Like ``omega``, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        For a percentile outside [0, 1], or sizes that are not positive.
     """
+    require_numbers("omega", omega, 0, 1, ends="[]")
+    omega = np.asarray(omega)[()]
+    require_number("n", n, 0)
+    require_number("d", d, 0)
     own, rival = signal_variance(n, d), competitor_variance(n, d)
     return special.ndtr((special.ndtri(omega) * math.sqrt(rival) - 1) / math.sqrt(own))

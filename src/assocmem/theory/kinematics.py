@@ -23,8 +23,8 @@ import numpy as np
 from scipy import special
 from scipy.optimize import brentq
 
-from assocmem.checks import require, require_integer
-from assocmem.theory.tail_cone import face_moments
+from assocmem.checks import SCALES, is_number, require, require_integer, require_number, require_numbers
+from assocmem.theory.tail_cone import LARGEST_N, face_moments
 
 NODES = 160
 """Number of Gauss-Legendre nodes over the size of one competitor: with so many, moments are good to 1e-9."""
@@ -149,6 +149,10 @@ def log_probabilities(
     ValueError
         For an n or k out of range.
     """
+    require_numbers("d", d, *SCALES, ends="[]")
+    d = np.asarray(d)[()]
+    require_number("shift", shift, -SCALES[1], SCALES[1])
+    require_number("stretch", stretch, *SCALES, ends="[]")
     mean, variance = pooled_moments(n, k)
     z = (np.square(d) - n * (mean + shift)) / math.sqrt(n * variance) / stretch
     skewness = _third_moment(n, k) / variance**1.5 / math.sqrt(n)
@@ -171,13 +175,21 @@ def pool(signal: float, rivals: np.ndarray) -> tuple[float, int]:
         Average of the signal and the competitors pooled with it.
     count : int
         Number of these competitors.
+
+    Raises
+    ------
+    ValueError
+        For a signal that is no number, or competitors that are no vector.
     """
+    require_number("signal", signal)
+    require_numbers("rivals", rivals)
+    require(np.ndim(rivals) == 1, "rivals", rivals, "a vector")
+    rivals = np.asarray(rivals)
     means = (signal + np.concatenate([[0.0], np.cumsum(rivals)])) / np.arange(1, len(rivals) + 2)
     count = int(np.argmin(np.append(rivals > means[:-1], False)))
     return float(means[count]), count
 
 
-@cache
 def pooled_moments(n: float, k: int = 1) -> tuple[float, float]:
     """Mean and variance of M.
 
@@ -198,9 +210,15 @@ def pooled_moments(n: float, k: int = 1) -> tuple[float, float]:
     ValueError
         For an n or k out of range.
     """
-    require(2 <= n <= 1e12, "n", n, "in [2, 1e12]")
+    require(is_number(n) and 2 <= n <= LARGEST_N, "n", n, "in [2, 1e12]")
     require_integer("k", k, 1)
     require(k <= n - 1, "k", k, f"at most n - 1 = {n - 1:g}")
+    return _pooled_moments(n, k)
+
+
+@cache
+def _pooled_moments(n, k):
+    """Result of `pooled_moments`, which takes some time."""
     if k == n - 1:
         return 0.5, 0.25  # the cone is a half-space
     if k > 1:
@@ -257,7 +275,8 @@ def large_size(log_n: float) -> LargeSize:
     ValueError
         For a size below three pairs.
     """
-    require(log_n >= math.log(3) - 1e-12, "log_n", log_n, "at least log 3")
+    ok = is_number(log_n) and math.log(3) - 1e-12 <= log_n <= SCALES[1]
+    require(ok, "log_n", log_n, f"at least log 3, at most {SCALES[1]:g}")
     log_m = log_n + math.log1p(-math.exp(-log_n))
     t = brentq(lambda t: _log_rivals(t) - log_m, 0.05, math.sqrt(2 * log_m) + 1)
     count, first, second, fourth = _excess_moments(t)

@@ -6,10 +6,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
+from assocmem.checks import (
+    SCALES,
+    require,
+    require_instance,
+    require_integer,
+    require_number,
+    require_numbers,
+)
+from assocmem.pairs.sizes import LARGEST_DIMENSION
 from assocmem.theory.finite_dimension import LawsAtSize
 from assocmem.theory.laws import Law
 from assocmem.theory.ridgeless import sat_edge
 from assocmem.theory.scalar import ScalarSolution, scalar_tail_average
+
+MOST_LEVELS = 10**8
+"""Levels of a distribution function at most, which take 800 MB."""
 
 
 def with_numbers(solution: ScalarSolution, nu: float, chi: float) -> ScalarSolution:
@@ -26,7 +38,16 @@ def with_numbers(solution: ScalarSolution, nu: float, chi: float) -> ScalarSolut
     -------
     ScalarSolution
         With the tail average and threshold that belong to ``nu``; its loss and residual are those of before.
+
+    Raises
+    ------
+    ValueError
+        For a number that is not positive, or a solution of several points.
     """
+    require_instance("solution", solution, ScalarSolution)
+    require(np.ndim(solution.nu) == 0, "solution", f"{np.size(solution.nu)} points", "of a single point")
+    require_number("nu", nu, *SCALES, ends="[]")
+    require_number("chi", chi, *SCALES, ends="[]")
     c, mu, _ = scalar_tail_average(nu, solution.r, solution.beta)
     return replace(solution, nu=nu, chi=chi, c=c, mu=mu)
 
@@ -61,6 +82,8 @@ def middle_levels(size: int) -> np.ndarray:
 
     Quantiles at them are values of equal weight, with which averages over a law are taken.
     """
+    require_integer("size", size, 1)
+    require(size <= MOST_LEVELS, "size", size, f"at most {MOST_LEVELS}")
     return (np.arange(size) + 0.5) / size
 
 
@@ -76,7 +99,16 @@ def normal_twin(law: Law, levels: np.ndarray) -> NormalTwin:
     Returns
     -------
     NormalTwin
+
+    Raises
+    ------
+    ValueError
+        For what is no law, or levels outside (0, 1).
     """
+    require_instance("law", law, Law)
+    require_numbers("levels", levels, 0, 1)
+    require(np.ndim(levels) == 1 and len(levels) > 1, "levels", levels, "a vector of at least two levels")
+    levels = np.asarray(levels)
     x = law.quantile(levels)
     mean, deviation = x.mean(), x.std()
     return NormalTwin(mean, deviation, abs(special.ndtr((x - mean) / deviation) - levels).max())
@@ -87,6 +119,7 @@ def with_margins_along_lengths(law: LawsAtSize) -> LawsAtSize:
 
     In truth only the tail average of its competitors is.
     """
+    require_instance("law", law, LawsAtSize)
     length = (law.signal - law.margin) / law.tail
     return replace(law, signal=law.signal + law.margin * (length - 1))
 
@@ -105,6 +138,16 @@ def without_tail_scatter(law: LawsAtSize, load: float, d: int) -> LawsAtSize:
     -------
     LawsAtSize
         With the scatter of a share of ``load d^2`` independent competitors.
+
+    Raises
+    ------
+    ValueError
+        For a load or a dimension out of range.
     """
+    require_instance("law", law, LawsAtSize)
+    require_number("load", load)
+    require_integer("d", d, 1)
+    require(d < LARGEST_DIMENSION, "d", d, f"below {LARGEST_DIMENSION:g}")
+    d = int(d)
     share = special.ndtr(sat_edge(load))
     return replace(law, scatter=math.sqrt(share * (1 - share) / (load * d**2)))

@@ -8,7 +8,8 @@ import math
 import numpy as np
 from scipy import special
 
-from assocmem.theory.scalar import scalar_tail_average
+from assocmem.checks import SCALES, require_number, require_numbers
+from assocmem.theory.scalar import require_point, scalar_tail_average
 from assocmem.theory.scalar_reference import least_value, normal_average
 
 NOTHING = 1e-9
@@ -32,7 +33,15 @@ def largest_square(r: float, beta: float, ridge: float) -> float:
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_numbers("r", r, SCALES[0], 1, ends="[]")
+    require_numbers("beta", beta, *SCALES, ends="[]")
+    require_numbers("ridge", ridge, *SCALES, ends="[]")
     return 2 / ridge * math.log(2) * (1 + 1 / (r * beta))
 
 
@@ -44,12 +53,20 @@ def outer_product_objective(t: float, load: float, r: float, *, beta: float, rid
     t : float
         Positive.
     load, r, beta, ridge : float
-        As in `assocmem.theory.scalar.solve_scalar`.
+        As in `assocmem.theory.scalar.solve_scalar`; the load may be smaller.
 
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_number("t", t, *SCALES, ends="[]")
+    require_number("load", load, *SCALES, ends="[]")
+    require_point(r=r, beta=beta, ridge=ridge)
     noise = t * math.sqrt(load)
     c, _, _ = scalar_tail_average(noise, r, beta)
     cost = normal_average(lambda Z: np.logaddexp(0, c - t - noise * Z))
@@ -70,7 +87,13 @@ def least_norm(load: float, r: float, *, beta: float, ridge: float) -> float:
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_point(load=load, r=r, beta=beta, ridge=ridge)
     rest, _, _ = scalar_tail_average(NOTHING, r, beta)
     best = least_value(
         lambda t: outer_product_objective(t, load, r, beta=beta, ridge=ridge), NOTHING, LARGEST_MULTIPLE

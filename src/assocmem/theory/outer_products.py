@@ -13,11 +13,26 @@ from numpy.typing import ArrayLike
 from scipy import optimize, special
 from scipy.stats import qmc
 
-from assocmem.checks import require, require_integer
+from assocmem.checks import SCALES, is_number, require, require_integer, require_number, require_numbers
 from assocmem.machine import memory_shortage
 
 FEW_DEGREES = 150
 """Degrees of freedom below which chi-square quantiles are exact; from there on an expansion serves."""
+
+LARGEST_SIZE = 10**15
+"""Pairs and dimensions up to which the exact law has digits; it has been tried up to 1e12 pairs."""
+
+LARGEST_RATIO = 1e6
+"""Of ``d^2 / (n log n)``, far beyond any at which something happens; where it is larger, numbers overflow."""
+
+LARGEST_LOG_N = 1e8
+"""Natural logarithm of the number of pairs up to which the grid of the quadrature takes less than 1 GB."""
+
+MOST_LOG2_POINTS = 22
+"""Logarithm of the number of points in a set at most; so many take 200 MB."""
+
+MOST_REPLICATES = 10**4
+"""Sets of points at most; few are needed, since each is large."""
 
 LEAST_FAILURES = 1e-300
 """Stands for an expected number of failures that has underflowed, so that it has a logarithm."""
@@ -56,6 +71,7 @@ def sample_score_column(n: int, d: int, size: int, *, seed: int) -> np.ndarray:
     require_integer("seed", seed, 0)
     shortage = memory_shortage(lambda m: 3 * 8 * size * m, n)
     require(not shortage, "n", n, shortage)
+    n, d, size = int(n), int(d), int(size)
     rng = np.random.default_rng(seed)
     a = rng.standard_normal(size)
     norms = (np.sqrt(rng.chisquare(df, size) / scale) for df, scale in _chi_parameters(n, d))
@@ -94,7 +110,14 @@ def signal_variance(n: int, d: int) -> float:
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_numbers("n", n, 0, SCALES[1])
+    require_numbers("d", d, *SCALES, ends="[]")
     return 4 / d + (n + 3) / d**2
 
 
@@ -111,7 +134,14 @@ def competitor_variance(n: int, d: float) -> float:
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_numbers("n", n, 0, SCALES[1])
+    require_numbers("d", d, *SCALES, ends="[]")
     return 2 / d + (n + 2) / d**2
 
 
@@ -163,7 +193,11 @@ def query_failure(
         For sizes or replicates out of range.
     """
     _require_sizes(n, d)
+    require(max(n, d) <= LARGEST_SIZE, "n and d", (n, d), f"at most {LARGEST_SIZE:g}")
+    _require_points(seed, log2_points)
     require_integer("replicates", replicates, 2)
+    require(replicates <= MOST_REPLICATES, "replicates", replicates, f"at most {MOST_REPLICATES}")
+    n, d = int(n), int(d)
     return _query_failure(n, d, seed, log2_points, replicates)
 
 
@@ -191,8 +225,12 @@ def query_failure_at_ratio(
         For a parameter out of range.
     """
     require_integer("n", n, 3)
+    require(n <= LARGEST_SIZE, "n", n, f"at most {LARGEST_SIZE:g}")
+    _require_points(seed, log2_points)
+    n = int(n)
     lowest = 1 / (n * math.log(n))
-    require(lowest < ratio < math.inf, "ratio", ratio, f"a finite number > {lowest:.3g}, where d = 1")
+    ok = is_number(ratio) and lowest < ratio <= LARGEST_RATIO
+    require(ok, "ratio", ratio, f"a number > {lowest:.3g}, where d = 1, and at most {LARGEST_RATIO:g}")
     return _query_failure(n, math.sqrt(ratio * n * math.log(n)), seed, log2_points, 4)
 
 
@@ -268,6 +306,13 @@ def _require_sizes(n, d):
     require_integer("d", d, 2)
 
 
+def _require_points(seed, log2_points):
+    """Check what a randomised integration is asked for."""
+    require_integer("seed", seed, 0)
+    require_integer("log2_points", log2_points, 0)
+    require(log2_points <= MOST_LOG2_POINTS, "log2_points", log2_points, f"at most {MOST_LOG2_POINTS}")
+
+
 # --- the Gaussian picture: percentiles ------------------------------------------------------------
 
 
@@ -324,17 +369,21 @@ def percentile_pdf(omega: ArrayLike, load: float) -> np.ndarray | float:
 
 def percentile_mean(load: float) -> float:
     """Mean of the percentile law, ``Phi(1 / sqrt(2 load))``: one competitor against one signal."""
+    require_number("load", load, 0)
     return float(special.ndtr(1 / math.sqrt(2 * load)))
 
 
 def _require_percentiles(omega, load):
     """Percentiles as an array, checked together with the load."""
-    require(load > 0 and math.isfinite(load), "load", load, "a finite number > 0")
-    omega = np.asarray(omega, dtype=float)
-    inside = (omega >= 0) & (omega <= 1)
-    if not inside.all():
-        require(False, "omega", float(omega[~inside].flat[0]), "in [0, 1]")
-    return omega
+    require_number("load", load, 0)
+    require_numbers("omega", omega, 0, 1, ends="[]")
+    return np.asarray(omega, dtype=float)
+
+
+def _require_log_n(log_n):
+    """Check that a size is one for which the quadrature has a grid."""
+    ok = is_number(log_n) and math.log(3) <= log_n <= LARGEST_LOG_N
+    require(ok, "log_n", log_n, f"at least log 3, at most {LARGEST_LOG_N:g}")
 
 
 # --- the Gaussian picture: all n queries at once --------------------------------------------------
@@ -362,8 +411,8 @@ def log_expected_failures(log_n: float, ratio: float) -> float:
     ValueError
         For a parameter out of range.
     """
-    require(log_n >= math.log(3), "log_n", log_n, "at least log 3")
-    require(ratio > 0, "ratio", ratio, "> 0")
+    _require_log_n(log_n)
+    require_number("ratio", ratio, 0, LARGEST_RATIO, ends="(]")
     s = math.sqrt(ratio * log_n)
     coarse = np.linspace(-s - 1, 1, 4096)
     peak = coarse[np.argmax(_log_failure_density(coarse, s, log_n))]
@@ -396,7 +445,14 @@ def log_pair_bound(log_n: float, ratio: float) -> float:
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_numbers("log_n", log_n, 0, SCALES[1])
+    require_numbers("ratio", ratio, 0, SCALES[1])
     return 2 * log_n - ratio * log_n / 4
 
 
@@ -417,6 +473,7 @@ def half_success_ratio(log_n: float) -> float:
     ValueError
         For a size below three pairs.
     """
+    _require_log_n(log_n)
     target = math.log(math.log(2))
     return optimize.brentq(lambda c: log_expected_failures(log_n, c) - target, 0.05, 9.0, xtol=1e-10)
 
@@ -437,7 +494,14 @@ def half_success_expansion(log_n: float | np.ndarray) -> float | np.ndarray:
     -------
     float or ndarray
         Like ``log_n``.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_numbers("log_n", log_n, 0)
+    log_n = np.asarray(log_n)[()]
     return 8 - (2 * np.log(log_n) + 4 * math.log(4 * math.sqrt(2 * math.pi) * math.log(2))) / log_n
 
 
@@ -464,6 +528,9 @@ def exact_half_success_ratio(n: int, *, seed: int = 0, log2_points: int = 11) ->
         For an n out of range.
     """
     require_integer("n", n, 3)
+    require(n <= LARGEST_SIZE, "n", n, f"at most {LARGEST_SIZE:g}")
+    _require_points(seed, log2_points)
+    n = int(n)
 
     def surplus(ratio):
         failures = n * query_failure_at_ratio(n, ratio, seed=seed, log2_points=log2_points).value

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize, special
 
-from assocmem.checks import require
+from assocmem.checks import SCALES, is_number, require, require_number
 
 LOG_2PI = math.log(2 * math.pi)
 
@@ -101,7 +101,7 @@ def paper_share(log_n: float) -> float:
     ValueError
         For a size out of range.
     """
-    require(log_n > 1, "log_n", log_n, "above 1")
+    require(is_number(log_n) and 1 < log_n < math.inf, "log_n", log_n, "above 1")
     return log_n**-0.125
 
 
@@ -133,9 +133,12 @@ def predict_repair(log_n: float, ratio: float, *, share: float | None, gamma: fl
         Naming the parameter that is out of range.
     """
     _require_log_n(log_n)
-    require(ratio > 0 and math.isfinite(ratio), "ratio", ratio, "a finite number > 0")
-    require(share is None or 0 < share < 1, "share", share, "None or in (0, 1)")
-    require(0 < gamma < 0.5, "gamma", gamma, "in (0, 1/2)")
+    require_number("ratio", ratio, 0)
+    require(SCALES[0] <= ratio <= SCALES[1], "ratio", ratio, f"in [{SCALES[0]:g}, {SCALES[1]:g}]")
+    require(
+        share is None or (is_number(share) and SCALES[0] <= share < 1), "share", share, "None or in (0, 1)"
+    )
+    require(is_number(gamma) and 0 < gamma < 0.5, "gamma", gamma, "in (0, 1/2)")
     # Load, dimensions of base and repair in units of d, and spreads of signals and competitors.
     load = 1 / (ratio * log_n)
     one_over_d = math.exp(-0.5 * (math.log(ratio * log_n) + log_n))
@@ -397,6 +400,7 @@ def log_equalised_failures(log_n: float, ratio: float) -> float:
     ValueError
         Naming the parameter that is out of range.
     """
+    _require_log_n(log_n)
     return 2 * log_n + float(special.log_ndtr(-1 / _equalised_spread(log_n, ratio)))
 
 
@@ -444,10 +448,13 @@ def log_clipped_failures(log_n: float, ratio: float, gamma: float) -> float:
         Naming the parameter that is out of range.
     """
     sigma, load = _equalised_spread(log_n, ratio), 1 / (ratio * log_n)
-    require(0 < gamma < 1, "gamma", gamma, "in (0, 1)")
+    require_number("gamma", gamma, 0, 1)
     t = (1 - gamma) / sigma
     mills = math.sqrt(math.pi / 2) * special.erfcx(t / math.sqrt(2))
-    log_square = math.log(sigma**2 * ((1 + t**2) * mills - t)) - 0.5 * t**2 - 0.5 * LOG_2PI
+    square = sigma**2 * ((1 + t**2) * mills - t)
+    if square <= 0:  # far below what double precision tells from nothing
+        return -math.inf
+    log_square = math.log(square) - 0.5 * t**2 - 0.5 * LOG_2PI
     log_tau = 0.5 * (log_n + math.log(load) + log_square)  # tau^2 = n^2 E (x - 1 + gamma)_+^2 / d^2
     if log_tau < math.log(NO_NOISE):
         return -math.inf
@@ -475,6 +482,7 @@ def clipped_half_ratio(log_n: float, gamma: float | None = None) -> float:
         Naming the parameter that is out of range.
     """
     _require_log_n(log_n)
+    require_number("gamma", 0.5 if gamma is None else gamma, 0, 1)
     if gamma is None:
         bounds = math.log(1e-5), -0.2
         found = optimize.minimize_scalar(
@@ -491,10 +499,12 @@ def clipped_half_ratio(log_n: float, gamma: float | None = None) -> float:
 def _equalised_spread(log_n, ratio):
     """Standard deviation of a competitor when all signals are one."""
     _require_log_n(log_n)
-    require(1 / log_n < ratio < math.inf, "ratio", ratio, "above 1 / log n, a load below 1")
+    ok = is_number(ratio) and 1 / log_n < ratio < math.inf and ratio * log_n > 1
+    require(ok, "ratio", ratio, "above 1 / log n, a load below 1")
     return math.sqrt(1 / (ratio * log_n - 1))
 
 
 def _require_log_n(log_n):
     """Check that a size is one for which the quadrature has been tried."""
-    require(math.log(10) <= log_n <= LARGEST_LOG_N, "log_n", log_n, f"between log 10 and {LARGEST_LOG_N:g}")
+    ok = is_number(log_n) and math.log(10) <= log_n <= LARGEST_LOG_N
+    require(ok, "log_n", log_n, f"between log 10 and {LARGEST_LOG_N:g}")

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from assocmem.checks import require
+from assocmem.checks import SCALES, require, require_number, require_numbers
 from assocmem.theory.laws import Law
-from assocmem.theory.scalar import RANGES, ScalarSolution, density, saddle_points
+from assocmem.theory.scalar import RANGES, ScalarSolution, broadcast, density, saddle_points
 
 LOADS = RANGES["load"]
 """Least and largest load, those of the theory with a ridge."""
@@ -23,6 +23,9 @@ FRACTIONS = (1e-12, 1 - 1e-9)
 
 BETAS = RANGES["beta"]
 """Least and largest inverse width of the smoothing, those of the theory with a ridge."""
+
+SQUARES = (1e-150, 1e150)
+"""Least and largest mean square of a hinge for which its edge is searched."""
 
 LEAST_EXCESS = 1e-12
 """Share of the critical load by which a load must be above it, or rounding would decide the result."""
@@ -46,8 +49,8 @@ def tail_mean(r: ArrayLike) -> np.ndarray | float:
     ValueError
         For a fraction outside (0, 1].
     """
+    require_numbers("r", r, 0, 1, ends="(]")
     r = np.asarray(r, dtype=float)
-    require(bool(np.all((r > 0) & (r <= 1))), "r", r.tolist(), "in (0, 1]")
     quantile = np.where(r < 0.5, -special.ndtri(np.minimum(r, 0.5)), special.ndtri(np.minimum(1 - r, 0.5)))
     return density(quantile) / r
 
@@ -96,8 +99,8 @@ def sat_edge(load: ArrayLike) -> np.ndarray | float:
     ValueError
         For a load out of range.
     """
+    require_numbers("load", load, *LOADS, ends="[]")
     load = np.asarray(load, dtype=float)
-    require(bool(np.all((load >= LOADS[0]) & (load <= LOADS[1]))), "load", load.tolist(), "in [1e-06, 1e+06]")
     return hinge_edge(1 / load)
 
 
@@ -113,7 +116,13 @@ def hinge_edge(square: ArrayLike) -> np.ndarray | float:
     -------
     ndarray or float
         Increasing in the square.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_numbers("square", square, *SQUARES, ends="[]")
     # Newton's method for log E (rho - G)_+^2, which is concave: monotone from the left
     square = np.asarray(square, dtype=float)
     rho = np.full(square.shape, np.where(square.min() < 1e-6, -30.0, -6.0))
@@ -137,7 +146,14 @@ def hinge_moments(rho: float | np.ndarray) -> tuple[float | np.ndarray, float | 
     -------
     first, second : float or ndarray
         Like ``rho``.
+
+    Raises
+    ------
+    ValueError
+        For what is no finite number, nor an array of them.
     """
+    require_numbers("rho", rho, -SCALES[1], SCALES[1])
+    rho = np.asarray(rho)[()]
     share = special.ndtr(rho)
     first = density(rho) + rho * share
     return first, share + rho * first
@@ -233,6 +249,8 @@ def sat_laws(load: float, r: float) -> SatLaws:
     ValueError
         For a parameter out of range, or a load that is not below the critical one.
     """
+    require_number("load", load)
+    require_number("r", r)
     critical = float(_critical(r))
     allowed = f"at least 1e-06 and below the critical load {critical:.6g} of r = {r:g}"
     require(LOADS[0] <= load < critical, "load", load, allowed)
@@ -263,9 +281,9 @@ def solve_unsat(load: ArrayLike, r: ArrayLike, beta: ArrayLike) -> ScalarSolutio
     ValueError
         For a parameter out of range, or a load that is not above the critical one.
     """
-    load, r, beta = np.broadcast_arrays(load, r, beta)
+    load, r, beta = broadcast(load=load, r=r, beta=beta)
     critical = _critical(r)
-    require(_within(beta, *BETAS), "beta", beta.tolist(), "in [0.001, 1e+06]")
+    require_numbers("beta", beta, *BETAS, ends="[]")
     allowed = f"above the critical load {_listed(critical)} of r = {_listed(r)} and at most 1e+06"
     above = (load > critical * (1 + LEAST_EXCESS)) & (load <= LOADS[1])
     require(bool(np.all(above)), "load", load.tolist(), allowed)
@@ -274,13 +292,9 @@ def solve_unsat(load: ArrayLike, r: ArrayLike, beta: ArrayLike) -> ScalarSolutio
 
 def _critical(r):
     """Critical load of a tail fraction that is checked."""
-    require(_within(r, *FRACTIONS), "r", np.asarray(r).tolist(), "in [1e-12, 1 - 1e-9]")
+    within = (np.asarray(r) >= FRACTIONS[0]) & (np.asarray(r) <= FRACTIONS[1])
+    require(bool(np.all(within)), "r", np.asarray(r).tolist(), "in [1e-12, 1 - 1e-9]")
     return critical_load(r)
-
-
-def _within(values, low, high):
-    """Whether all of some numbers are between two bounds."""
-    return bool(np.all((np.asarray(values) >= low) & (np.asarray(values) <= high)))
 
 
 def _listed(values):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from assocmem.checks import require
+from assocmem.checks import SCALES, require, require_instance, require_number, require_numbers
 from assocmem.theory.laws import Law
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
@@ -36,6 +36,9 @@ STEP_TOLERANCE = 1e-9
 
 RESIDUAL_TOLERANCE = 1e-9
 """Relative error in the saddle-point equations up to which a solution counts as converged."""
+
+LEAST_FRACTION = 1e-12
+"""Least tail fraction for which a susceptibility is searched."""
 
 RANGES = {"load": (1e-6, 1e6), "r": (1e-4, 1 - 1e-4), "beta": (1e-3, 1e6), "ridge": (1e-16, 1e3)}
 """Least and largest value of each parameter that is accepted; a solution says whether it converged."""
@@ -131,11 +134,13 @@ class ScalarSolution:
 
     def margin_cdf(self, t: ArrayLike) -> np.ndarray | float:
         """Limiting share of keys with a margin of at most t."""
+        require_numbers("t", t, -np.inf, np.inf, ends="[]")
         return self.margin.cdf(t)
 
     def percentile_cdf(self, w: ArrayLike) -> np.ndarray | float:
         """Limiting share of keys whose signal beats at most the share w of its competitors."""
-        return self.percentile.cdf(w)
+        require_numbers("w", w, -np.inf, np.inf, ends="[]")
+        return self.percentile.cdf(np.asarray(w)[()])
 
 
 def solve_scalar(load: ArrayLike, r: ArrayLike, *, beta: ArrayLike, ridge: ArrayLike) -> ScalarSolution:
@@ -162,12 +167,71 @@ def solve_scalar(load: ArrayLike, r: ArrayLike, *, beta: ArrayLike, ridge: Array
     ValueError
         Naming the parameter and its range.
     """
-    parameters = dict(zip(RANGES, np.broadcast_arrays(load, r, beta, ridge), strict=True))
+    parameters = broadcast(load=load, r=r, beta=beta, ridge=ridge)
+    require_parameters(**dict(zip(RANGES, parameters, strict=True)))
+    return saddle_points(*parameters)
+
+
+def require_parameters(**parameters: ArrayLike) -> None:
+    """Check that parameters of the theory are within `RANGES`.
+
+    Parameters
+    ----------
+    **parameters : array_like
+        By their names.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter and its range.
+    """
     for name, values in parameters.items():
-        low, high = RANGES[name]
-        ok = np.issubdtype(values.dtype, np.number) and bool(np.all((values >= low) & (values <= high)))
-        require(ok, name, values.tolist(), f"in [{low:g}, {high:g}]")
-    return saddle_points(*parameters.values())
+        require_numbers(name, values, *RANGES[name], ends="[]")
+
+
+def require_point(**parameters: float) -> None:
+    """Check that parameters of the theory are single numbers within `RANGES`.
+
+    Parameters
+    ----------
+    **parameters : float
+        By their names.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter and its range.
+    """
+    for name, value in parameters.items():
+        require_number(name, value, *RANGES[name], ends="[]")
+
+
+def broadcast(**parameters: ArrayLike) -> tuple[np.ndarray, ...]:
+    """Parameters as arrays of one shape.
+
+    Parameters
+    ----------
+    **parameters : array_like
+        By their names.
+
+    Returns
+    -------
+    tuple of ndarray
+
+    Raises
+    ------
+    ValueError
+        Naming a parameter that holds something else than numbers, or all of them if their shapes do not fit.
+    """
+    for name, values in parameters.items():
+        require_numbers(name, values, -np.inf, np.inf, ends="[]")
+    shapes = [np.shape(values) for values in parameters.values()]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        listed = ", ".join(str(shape) for shape in shapes)
+        raise ValueError(f"{', '.join(parameters)}: shapes {listed}, which do not go together") from None
+    return tuple(np.broadcast_arrays(*(np.asarray(values, dtype=float) for values in parameters.values())))
 
 
 def prox(x: ArrayLike, chi: ArrayLike) -> np.ndarray | float:
@@ -184,7 +248,15 @@ def prox(x: ArrayLike, chi: ArrayLike) -> np.ndarray | float:
     -------
     ndarray or float
         Between ``x`` and ``x + chi``.
+
+    Raises
+    ------
+    ValueError
+        For numbers out of range, or shapes that do not go together.
     """
+    x, chi = broadcast(x=x, chi=chi)
+    require_numbers("x", x, -SCALES[1], SCALES[1])
+    require_numbers("chi", chi, *SCALES, ends="[]")
     x, chi = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(chi, dtype=float))
     low, high = x, x + chi
     # With exp(-y) in place of sigma(-y) the equation is Wright's; its solution is an upper bound.
@@ -217,7 +289,15 @@ def scalar_tail_average(nu: float, r: float, beta: float) -> tuple[float, float,
     -------
     c, mu, slope : float
         Value, threshold (eq. ``mu_r_characterization``), and derivative of the value in nu.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_number("nu", nu, *SCALES, ends="[]")
+    require_number("r", r, 0, 1)
+    require_number("beta", beta, *SCALES, ends="[]")
     s = beta * nu
     m = -special.ndtri(r) * np.hypot(s, 1.7)
     low, high = -np.inf, np.inf
@@ -255,12 +335,20 @@ def saddle_potential(nu: float, chi: float, load: float, r: float, *, beta: floa
     chi : float
         Susceptibility, positive.
     load, r, beta, ridge : float
-        As in `solve_scalar`, but unchecked.
+        As in `solve_scalar`, but in no narrower range than numbers have; the ridge may be zero.
 
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_number("chi", chi, *SCALES, ends="[]")
+    require_number("load", load, *SCALES, ends="[]")
+    require_number("ridge", ridge, 0, SCALES[1], ends="[]")
     c, _, _ = scalar_tail_average(nu, r, beta)
     averages = _Channel(nu, c, chi)
     envelope = averages.mean(0.5 * chi * averages.A**2 + np.logaddexp(0, -averages.y))
@@ -275,12 +363,20 @@ def reduced_potential(nu: float, load: float, r: float, *, beta: float, ridge: f
     nu : float
         Norm scale, positive.
     load, r, beta, ridge : float
-        As in `solve_scalar`, but unchecked.
+        As in `saddle_potential`.
 
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_number("r", r, LEAST_FRACTION, 1, ends="[)")
+    require_number("load", load, *SCALES, ends="[]")
+    require_number("ridge", ridge, 0, SCALES[1], ends="[]")
     c, _, _ = scalar_tail_average(nu, r, beta)
     chi = _susceptibility(nu, c, load, nu)
     return saddle_potential(nu, chi, load, r, beta=beta, ridge=ridge)
@@ -302,7 +398,15 @@ def dual_potential(nu: float, solution: ScalarSolution) -> float:
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For a nu out of range, or a solution of several points.
     """
+    require_instance("solution", solution, ScalarSolution)
+    require(np.ndim(solution.nu) == 0, "solution", f"{np.size(solution.nu)} points", "of a single point")
+    require_number("nu", nu, *SCALES, ends="[]")
     channel = _Channel(solution.nu, solution.c, solution.chi)
     c, _, _ = scalar_tail_average(nu, solution.r, solution.beta)
     A, y = channel.A, channel.y
@@ -316,7 +420,7 @@ def dual_potential(nu: float, solution: ScalarSolution) -> float:
 
 
 def saddle_points(load: ArrayLike, r: ArrayLike, beta: ArrayLike, ridge: ArrayLike) -> ScalarSolution:
-    """Saddle points for parameters of one shape, unchecked.
+    """Saddle points for parameters of one shape, in a wider range than that of `solve_scalar`.
 
     Parameters
     ----------
@@ -329,7 +433,17 @@ def saddle_points(load: ArrayLike, r: ArrayLike, beta: ArrayLike, ridge: ArrayLi
     -------
     ScalarSolution
         With attributes of that shape.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range, or parameters of different shapes.
     """
+    load, r, beta, ridge = broadcast(load=load, r=r, beta=beta, ridge=ridge)
+    require_numbers("load", load, *RANGES["load"], ends="[]")
+    require_numbers("r", r, LEAST_FRACTION, 1, ends="[)")
+    require_numbers("beta", beta, *RANGES["beta"], ends="[]")
+    require_numbers("ridge", ridge, 0, RANGES["ridge"][1], ends="[]")
     parameters = [np.asarray(values, dtype=float) for values in (load, r, beta, ridge)]
     points = [
         _saddle_point(*(float(v) for v in point))
@@ -415,7 +529,7 @@ class _Channel:
         self.y, weights = _panels(np.sort(edges))
         self.A = special.expit(-self.y)
         self.G = (self.y - chi * self.A + c) / nu
-        self.weights = weights * density(self.G) * (1 + chi * self.A * special.expit(self.y)) / nu
+        self.weights = weights * _density(self.G) * (1 + chi * self.A * special.expit(self.y)) / nu
 
     def mean(self, values):
         """Expectation of values at the nodes."""
@@ -432,9 +546,9 @@ def _threshold_nodes(s, m):
     kept = np.abs(bends + m) < s * grid[-1]
     if s > 1:
         y, weights = _panels(np.sort(np.concatenate([s * grid - m, bends[kept]])))
-        return y, weights * density((y + m) / s) / s
+        return y, weights * _density((y + m) / s) / s
     Z, weights = _panels(np.sort(np.concatenate([grid, (bends[kept] + m) / s])))
-    return s * Z - m, weights * density(Z)
+    return s * Z - m, weights * _density(Z)
 
 
 def _panels(edges):
@@ -445,4 +559,10 @@ def _panels(edges):
 
 def density(z: ArrayLike) -> np.ndarray | float:
     """Density of a standard normal variable, several times faster than that of ``scipy.stats``."""
+    require_numbers("z", z, -np.inf, np.inf, ends="[]")
+    return _density(z)
+
+
+def _density(z):
+    """Result of `density`, unchecked."""
     return np.exp(-0.5 * np.asarray(z) ** 2) / np.sqrt(2 * np.pi)

@@ -10,7 +10,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy import integrate, optimize
 
-from assocmem.theory.scalar import saddle_potential
+from assocmem.checks import SCALES, require, require_callable, require_number
+from assocmem.theory.scalar import require_point, saddle_potential
+
+TRIED = (1e-9, 1e9)
+"""Least and largest norm scale and susceptibility that nested searches can do with."""
 
 
 def normal_average(function: Callable[[float], float]) -> float:
@@ -25,7 +29,13 @@ def normal_average(function: Callable[[float], float]) -> float:
     -------
     float
         To an absolute error of about 1e-11, from the range of nine standard deviations.
+
+    Raises
+    ------
+    ValueError
+        For what is no function.
     """
+    require_callable("function", function)
     density = 1 / math.sqrt(2 * math.pi)
     return integrate.quad(
         lambda G: density * math.exp(-G * G / 2) * function(G), -9, 9, epsabs=1e-11, limit=200
@@ -46,7 +56,16 @@ def least_value(function: Callable[[float], float], low: float, high: float) -> 
     -------
     float
         Its place is found to 1e-7, so the value is right to about the square of that.
+
+    Raises
+    ------
+    ValueError
+        For what is no function, or ends that are no interval.
     """
+    require_callable("function", function)
+    require_number("low", low)
+    require_number("high", high)
+    require(low < high, "high", high, f"above low = {low:g}")
     search = {"bounds": (low, high), "method": "bounded", "options": {"xatol": 1e-7}}
     return optimize.minimize_scalar(function, **search).fun
 
@@ -68,7 +87,15 @@ def potential_by_definition(
     potential : float
     stiff : float
         What it would be if signals stayed at their leave-one-out scores.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_number("nu", nu, *TRIED, ends="[]")
+    require_number("chi", chi, *TRIED, ends="[]")
+    require_point(load=load, r=r, beta=beta, ridge=ridge)
     reach = 9 * nu + 9 / beta
     c = least_value(
         lambda mu: mu + normal_average(lambda Z: np.logaddexp(0, beta * (nu * Z - mu))) / (r * beta),
@@ -101,7 +128,15 @@ def logarithmic_slopes(
     Returns
     -------
     list of float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require_number("nu", nu, 2 * SCALES[0], SCALES[1] / 2)
+    require_number("chi", chi, 2 * SCALES[0], SCALES[1] / 2)
+    require_number("step", step, 1e-15, 0.5)
     at = {"load": load, "r": r, "beta": beta, "ridge": ridge}
     return [
         (

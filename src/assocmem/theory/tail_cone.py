@@ -17,8 +17,16 @@ import math
 import numpy as np
 from scipy import special, stats
 
+from assocmem.checks import is_number, require, require_integer
+
 POINTS = 2**12
 """Points of one scrambled sequence."""
+
+LARGEST_N = 1e12
+"""Largest number of pairs that has been tried."""
+
+MOST_REPEATS = 10**4
+"""Scramblings that may be asked for; few are needed."""
 
 REPEATS = 8
 """Independent scramblings: with so many, means of the dimension are good to about 3e-4."""
@@ -51,7 +59,17 @@ def face_moments(n: float, k: int, repeats: int = REPEATS) -> tuple[float, float
         Moments of the dimension.
     error : float
         Standard error of the mean, from the scramblings; nan for one.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
     """
+    require(is_number(n) and 2 <= n <= LARGEST_N, "n", n, "in [2, 1e12]")
+    require_integer("k", k, 1)
+    require(k <= n - 1, "k", k, f"at most n - 1 = {n - 1:g}")
+    require_integer("repeats", repeats, 1)
+    require(repeats <= MOST_REPEATS, "repeats", repeats, f"at most {MOST_REPEATS}")
     found = np.array([_moments(n, k, np.random.default_rng([SEED, i])) for i in range(repeats)])
     mean, square, cube = found.mean(axis=0)
     third = cube - 3 * mean * square + 2 * mean**3

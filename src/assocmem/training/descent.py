@@ -30,8 +30,9 @@ from dataclasses import dataclass
 
 import torch
 
+from assocmem.checks import require_flag, require_instance, require_integer, require_number
 from assocmem.pairs.data import Pairs
-from assocmem.training.losses import Loss, ScoresOverflow, TailAverage
+from assocmem.training.losses import Loss, ScoresOverflow, TailAverage, require_loss
 from assocmem.training.metric import METRIC_KEYS, Inverse, exact_inverse, model_inverse
 from assocmem.training.passes import Pass, loss_pass
 from assocmem.training.precision import EXACT
@@ -91,6 +92,11 @@ class Stage:
 
     loss: Loss
     ridge: float
+
+    def __post_init__(self) -> None:
+        """Check the parts; a ValueError names the one that is wrong."""
+        require_loss(self.loss)
+        require_number("ridge", self.ridge, 0)
 
 
 @dataclass(frozen=True)
@@ -283,7 +289,18 @@ def descend(
     -------
     Point
         The last one reached, the lowest up to rounding.
+
+    Raises
+    ------
+    ValueError
+        For an argument of another kind, or a number of steps below 1.
     """
+    require_instance("evaluator", evaluator, Evaluator)
+    require_instance("point", point, Point)
+    require_instance("stage", stage, Stage)
+    require_flag("easy", easy)
+    require_flag("last", last)
+    require_integer("steps", 1 if steps is None else steps, 1)
     pairs, tol = evaluator.pairs, evaluator.tol
     stiff = pairs.d <= EXACT_DIMENSION and stage.ridge <= STIFF_RIDGE and not easy
     exact = stiff and (evaluator.slow or isinstance(stage.loss, TailAverage))

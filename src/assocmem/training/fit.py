@@ -14,17 +14,17 @@ from pathlib import Path
 
 import torch
 
-from assocmem.checks import require, require_integer
+from assocmem.checks import require, require_callable, require_choice, require_integer, require_number
 from assocmem.files import require_writable
 from assocmem.machine import memory_shortage
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Pairs, require_pairs
 from assocmem.pairs.scores import require_memory_matrix
 from assocmem.pairs.sizes import peak_bytes
 from assocmem.processes import warn_if_forked
 from assocmem.progress import note, status_line
 from assocmem.training.checkpoints import identity, read_state, write_state
 from assocmem.training.descent import EXACT_DIMENSION, HISTORY, Evaluator, Point, Stage, descend
-from assocmem.training.losses import Loss, ScoresOverflow, TailAverage
+from assocmem.training.losses import Loss, ScoresOverflow, TailAverage, require_loss
 from assocmem.training.metric import METRIC_KEYS
 from assocmem.training.precision import EXACT, PRECISIONS
 
@@ -36,6 +36,9 @@ PROBE_STEPS = 60
 
 SMALLEST_RIDGE = 1e-300
 """Ridge over d^2 that can still be divided by: below 1e-308 numbers lose their digits."""
+
+LARGEST_SCORE = 1e60
+"""Product of the lengths of a target and a key up to which squares and quotients of scores stay finite."""
 
 CHECKPOINT_SECONDS = 30
 """Time between two checkpoints: what an interruption can cost at most."""
@@ -134,14 +137,20 @@ def fit(
     that a fork does not have. Start processes afresh (``spawn`` or ``forkserver`` of `multiprocessing`, as
     the sweeps do) or set ``OMP_NUM_THREADS=1``; a fit in such a fork warns before it begins.
     """
-    require(0 < ridge < math.inf, "ridge", ridge, "a finite number > 0")
+    require_pairs(pairs)
+    _require_finite_squares(pairs)
+    require_loss(loss)
+    require_number("ridge", ridge, 0)
     require(ridge / pairs.d**2 > SMALLEST_RIDGE, "ridge", ridge, f"> {SMALLEST_RIDGE:g} d^2")
-    require(0 < tol < math.inf, "tol", tol, "a finite number > 0")
+    require_number("tol", tol, 0)
     require_integer("max_passes", max_passes, 1)
-    require(precision in PRECISIONS, "precision", precision, f"one of {', '.join(PRECISIONS)}")
-    file = None if checkpoint is None else require_writable("checkpoint", checkpoint)
+    require_choice("precision", precision, PRECISIONS)
     if W0 is not None:
         require_memory_matrix(pairs, W0, "W0")
+        W0 = W0.detach()
+    file = None if checkpoint is None else require_writable("checkpoint", checkpoint)
+    if report is not None:
+        require_callable("report", report)
     if pairs.U.device.type == "cpu":
         shortage = memory_shortage(lambda n: fit_bytes(n, pairs.d), pairs.n)
         require(not shortage, "pairs", f"{pairs.n} pairs", f"fewer, since {shortage}")
@@ -188,10 +197,27 @@ def fit_bytes(n: int, d: int) -> int:
     Returns
     -------
     int
+
+    Raises
+    ------
+    ValueError
+        For a size that is no positive integer.
     """
+    require_integer("n", n, 1)
+    require_integer("d", d, 1)
+    n, d = int(n), int(d)
     metric = 3 * min(n, METRIC_KEYS) ** 2 + 2 * HISTORY * d**2
     hessian = 5 * n * d**2 + 3 * d**4
     return peak_bytes(n, d) + 8 * (2 * n * d + (hessian if d <= EXACT_DIMENSION else metric))
+
+
+def _require_finite_squares(pairs: Pairs) -> None:
+    """Check that vectors are short enough for squares of scores."""
+    norms = (torch.linalg.vector_norm(X, dim=0, dtype=torch.float64) for X in (pairs.U, pairs.V))
+    lengths = [float(norm.max()) for norm in norms]
+    longest = " and ".join(f"{length:.2g}" for length in lengths)
+    short = math.prod(lengths) <= LARGEST_SCORE
+    require(short, "pairs", f"lengths of up to {longest}", f"shorter, with products up to {LARGEST_SCORE:g}")
 
 
 def _through_stages(

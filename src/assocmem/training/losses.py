@@ -16,7 +16,8 @@ from types import ModuleType
 
 import torch
 
-from assocmem.checks import require
+from assocmem.checks import require, require_instance, require_integer, require_number
+from assocmem.pairs.data import require_array
 from assocmem.pairs.sizes import tail_count
 from assocmem.training import columns_cpu, columns_tensors
 
@@ -25,8 +26,8 @@ Moments = tuple[torch.Tensor, torch.Tensor]
 
 NORMAL = NormalDist()
 
-BETAS = (1e-100, 1e100)
-"""Range of the sharpness in which its square and that of its inverse are numbers."""
+SHARPNESS = (1e-12, 1e12)
+"""Least and largest ``beta``. Beyond, squares overflow, and a fit that doubles it on its way takes long."""
 
 SMOOTHING_ERROR = 1.7
 """Standard deviation, in units of ``1 / beta``, of a normal error that moves a threshold like the smoothing:
@@ -91,10 +92,10 @@ class TailAverage:
     beta: float
 
     def __post_init__(self):
-        require(0 < self.r <= 1, "r", self.r, "in (0, 1]")
-        require(0 < self.beta < float("inf"), "beta", self.beta, "a finite number > 0")
-        low, high = BETAS
-        require(low <= self.beta <= high, "beta", self.beta, f"between {low:g} and {high:g}")
+        require_number("r", self.r, 0, 1, ends="(]")
+        require_number("beta", self.beta, 0)
+        low, high = SHARPNESS
+        require(low <= self.beta <= high, "beta", self.beta, f"in [{low:g}, {high:g}]")
 
     def tail(self, m: int) -> int:
         """Size of the tail among m competitors."""
@@ -172,6 +173,11 @@ class TailAverage:
 Loss = CrossEntropy | TailAverage
 
 
+def require_loss(loss: object) -> None:
+    """Check that an argument is one of the losses, and not the class of one."""
+    require_instance("loss", loss, (CrossEntropy, TailAverage))
+
+
 def second_order(
     loss: Loss, T: torch.Tensor, dS: torch.Tensor, a: torch.Tensor, own: torch.Tensor
 ) -> torch.Tensor:
@@ -190,7 +196,17 @@ def second_order(
     -------
     Tensor, shape (b,)
         ``a (1 - a)`` times the change of the margin, less which the signal's weight ``-a`` changes.
+
+    Raises
+    ------
+    ValueError
+        For tensors that do not fit each other.
     """
+    require_loss(loss)
+    require_array("dS", dS, (None, None))
+    require_array("T", T, tuple(dS.shape))
+    require_array("a", a, (dS.shape[1],))
+    require_array("own", own, (dS.shape[1],))
     columns = columns_for(dS)
     if hasattr(columns, "second_order"):  # on a GPU one program replaces many operations on large tensors
         tail = isinstance(loss, TailAverage)
@@ -241,7 +257,16 @@ def mean_and_spread(total: torch.Tensor, square: torch.Tensor, m: int) -> Moment
     Returns
     -------
     mean, spread : Tensor, shape (b,)
+
+    Raises
+    ------
+    ValueError
+        For an m below 1, or tensors of different shapes.
     """
+    require_array("total", total, (None,))
+    require_array("square", square, tuple(total.shape), total)
+    require_integer("m", m, 1)
+    require(m < 2**63, "m", m, "below 2^63")
     mean = total / m
     return mean, (square / m - mean**2).clamp_(min=0).sqrt()
 

@@ -16,8 +16,10 @@ from collections.abc import Callable
 
 import torch
 
-from assocmem.pairs.data import Pairs
-from assocmem.training.losses import Loss
+from assocmem.checks import require, require_callable, require_instance, require_integer, require_number
+from assocmem.pairs.data import Pairs, require_array
+from assocmem.pairs.scores import require_memory_matrix
+from assocmem.training.losses import Loss, require_loss
 from assocmem.training.passes import Pass, dense_hessian
 
 Inverse = Callable[[torch.Tensor], torch.Tensor]
@@ -51,7 +53,17 @@ def model_inverse(pairs: Pairs, done: Pass, W: torch.Tensor, ridge: float, most:
     Returns
     -------
     callable
+
+    Raises
+    ------
+    ValueError
+        For a pass without features, or another argument that does not fit the pairs.
     """
+    require_memory_matrix(pairs, W)
+    require_instance("done", done, Pass)
+    require(done.features is not None, "done", "a pass without features", "one with features")
+    require_number("ridge", ridge, 0)
+    require_integer("most", most, 0)
     d, n = pairs.d, pairs.n
     a = torch.sigmoid(-done.margins)
     b = (a * (1 - a)).clamp(min=SMALLEST_WEIGHT)
@@ -92,12 +104,23 @@ def less_curvature_along(W: torch.Tensor, excess: float, inverse: Inverse) -> In
     Returns
     -------
     callable
+
+    Raises
+    ------
+    ValueError
+        For a W that is no matrix, or an excess that is no number.
     """
+    require_array("W", W, (None, None))
+    require(bool(torch.isfinite(W).all()), "W", "a matrix with inf or nan", "finite")
+    require_number("excess", excess)
+    require_callable("inverse", inverse)
+    W = W.detach()
     length = float(W.norm())
     if length == 0:
         return inverse
     w = W / length
     response = inverse(w)
+    require_array("inverse", response, tuple(W.shape))
     share = excess / (1 - excess * float((w * response).sum()))
 
     def corrected(X: torch.Tensor) -> torch.Tensor:
@@ -122,7 +145,15 @@ def exact_inverse(pairs: Pairs, loss: Loss, W: torch.Tensor, ridge: float) -> In
     Returns
     -------
     callable
+
+    Raises
+    ------
+    ValueError
+        For a loss, a memory or a ridge that is none.
     """
+    require_memory_matrix(pairs, W)
+    require_loss(loss)
+    require_number("ridge", ridge, 0)
     d = pairs.d
     H = dense_hessian(pairs, loss, W)
     H.diagonal().add_(ridge / d**2)

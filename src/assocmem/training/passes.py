@@ -10,19 +10,25 @@ from dataclasses import dataclass
 
 import torch
 
-from assocmem.checks import require
-from assocmem.pairs.data import Pairs
-from assocmem.pairs.scores import block_columns, require_memory_matrix, take_signal
+from assocmem.checks import require, require_choice, require_flag, require_instance
+from assocmem.pairs.data import Pairs, describe, is_dense, require_array, require_pairs
+from assocmem.pairs.scores import (
+    block_columns,
+    require_finite_products,
+    require_memory_matrix,
+    take_signal,
+)
 from assocmem.pairs.sizes import column_slices
 from assocmem.training.losses import (
     CrossEntropy,
     Loss,
     TailAverage,
     mean_and_spread,
+    require_loss,
     second_order,
     triton_is_there,
 )
-from assocmem.training.precision import EXACT, Products
+from assocmem.training.precision import EXACT, PRECISIONS, Products
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,10 @@ def loss_pass(
         If ``W`` does not fit the pairs.
     """
     require_memory_matrix(pairs, W)
+    require_loss(loss)
+    require_flag("features", features)
+    require_choice("precision", precision, PRECISIONS)
+    W = W.detach()
     if isinstance(loss, CrossEntropy) and without_stored_scores(pairs, precision):
         return attended_pass(pairs, W, features=features, precision=precision)
     margins, mu = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
@@ -110,6 +120,8 @@ def without_stored_scores(pairs: Pairs, precision: str) -> bool:
     bool
         True only on a card with Triton.
     """
+    require_pairs(pairs)
+    require_choice("precision", precision, PRECISIONS)
     if pairs.U.device.type != "cuda" or not triton_is_there():
         return False
     from assocmem.training.attention_gpu import suits
@@ -175,8 +187,11 @@ def joint_pass(
         If ``W`` or ``mu`` does not fit the pairs.
     """
     require_memory_matrix(pairs, W)
-    ok = mu.shape == (pairs.n,) and mu.dtype == W.dtype and bool(torch.isfinite(mu).all())
-    require(ok, "mu", tuple(mu.shape), f"one finite threshold of {W.dtype} for each of {pairs.n} keys")
+    require_instance("loss", loss, TailAverage)
+    ok = is_dense(mu) and mu.shape == (pairs.n,) and mu.dtype == W.dtype and mu.device == W.device
+    ok = ok and bool(torch.isfinite(mu).all())
+    W, mu = W.detach(), mu.detach() if ok else mu
+    require(ok, "mu", describe(mu), f"one finite threshold of {W.dtype} for each of {pairs.n} keys")
     margins, slope = torch.empty_like(mu), torch.empty_like(mu)
     gradient = torch.zeros_like(W)
     for columns, V, T, signal, _ in _blocks(pairs, W, Products(pairs.U, EXACT)):
@@ -210,6 +225,9 @@ def hessian_pass(
     """
     require_memory_matrix(pairs, W)
     require_memory_matrix(pairs, D, "D")
+    require_loss(loss)
+    require_choice("precision", precision, PRECISIONS)
+    W, D = W.detach(), D.detach()
     products, product = Products(pairs.U, precision), torch.zeros_like(W)
     for columns, V, T, signal, moments in _blocks(pairs, W, products):
         c, _ = loss.aggregate(T, moments)
@@ -244,6 +262,9 @@ def dense_hessian(pairs: Pairs, loss: Loss, W: torch.Tensor, *, profiled: bool =
         If ``W`` does not fit the pairs.
     """
     require_memory_matrix(pairs, W)
+    require_loss(loss)
+    require_flag("profiled", profiled)
+    W = W.detach()
     U, V, n = pairs.U, pairs.V, pairs.n
     ((_, _, T, signal, moments),) = _blocks(pairs, W, Products(U, EXACT), n)
     c, _ = loss.aggregate(T, moments)
@@ -279,8 +300,20 @@ def assemble_hessian(
     -------
     Tensor, shape (d^2, d^2)
         Acts on ``D.reshape(-1)``.
+
+    Raises
+    ------
+    ValueError
+        For tensors that do not fit each other.
     """
-    d = len(U)
+    require_array("U", U, (None, None))
+    d, n = U.shape
+    require_array("V", V, (d, n), U)
+    require_array("g", g, (d, n), U)
+    require_array("C", C, (n, n), U)
+    require_array("a", a, (n,), U)
+    require_array("b", b, (n,), U)
+    require_flag("profiled", profiled)
     left = _squares(U) @ C
     if profiled:
         total = C.sum(dim=0).clamp(min=torch.finfo(C.dtype).tiny)
@@ -321,6 +354,7 @@ def _blocks(pairs: Pairs, W: torch.Tensor, products: Products, step: int | None 
     """
     step = step or block_columns(pairs.n, pairs.V.element_size(), pairs.V.device)
     total, gram = pairs.U.sum(dim=1), pairs.U @ pairs.U.T
+    require_finite_products(gram)
     space = products.space(step)
     for columns in column_slices(pairs.n, step):
         V = pairs.V[:, columns]

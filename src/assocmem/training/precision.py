@@ -10,7 +10,8 @@ from contextlib import contextmanager
 
 import torch
 
-from assocmem.checks import require
+from assocmem.checks import require, require_choice
+from assocmem.pairs.data import describe, is_dense
 
 EXACT = "float64"
 PRECISIONS = ("tf32", "float32", "tf32x3", EXACT)
@@ -34,7 +35,7 @@ class Products:
     """
 
     def __init__(self, U: torch.Tensor, precision: str):
-        require(precision in PRECISIONS, "precision", precision, f"one of {', '.join(PRECISIONS)}")
+        require_choice("precision", precision, PRECISIONS)
         self.precision, self.dtype = precision, U.dtype
         self.targets = self._parts(U)
 
@@ -90,6 +91,9 @@ class Products:
 
 def rounded_to_tf32(X: torch.Tensor) -> torch.Tensor:
     """Nearest numbers with 10 bits behind the leading one, ties to even, of a float32 tensor."""
+    ok = is_dense(X) and X.dtype == torch.float32
+    require(ok, "X", describe(X), "a tensor of float32")
+    X = X.detach()
     bits = X.view(torch.int32)
     even = torch.bitwise_right_shift(bits, 13).bitwise_and_(1).add_(0x0FFF).add_(bits)
     return even.bitwise_and_(~0x1FFF).view(torch.float32)

@@ -13,6 +13,9 @@ import numpy as np
 import torch
 from scipy import stats
 
+from assocmem.checks import require, require_instance, require_integer
+from assocmem.machine import memory_shortage
+
 STATISTICS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "signal": lambda columns: columns[:, 0],
     "one competitor": lambda columns: columns[:, 1],
@@ -43,7 +46,18 @@ def simulated_columns(n: int, d: int, size: int, seed: int) -> np.ndarray:
     -------
     ndarray, shape (size, n)
         As from `assocmem.theory.outer_products.sample_score_column`.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_integer("n", n, 2)
+    require_integer("d", d, 1)
+    require_integer("size", size, 1)
+    require_integer("seed", seed, 0)
+    shortage = memory_shortage(lambda m: 3 * 8 * size * m * d, n)
+    require(not shortage, "n", n, shortage)
     U, V = (torch.from_numpy(np.random.default_rng([seed, k]).standard_normal((size, d, n))) for k in (0, 1))
     return (U.mT @ (U @ (V.mT @ V[:, :, :1])))[:, :, 0].numpy() / d**2
 
@@ -62,7 +76,18 @@ def picture_columns(n: int, d: int, size: int, rng: np.random.Generator) -> np.n
     Returns
     -------
     ndarray, shape (size, n)
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_integer("n", n, 2)
+    require_integer("d", d, 1)
+    require_integer("size", size, 1)
+    require_instance("rng", rng, np.random.Generator)
+    shortage = memory_shortage(lambda m: 3 * 8 * size * m, n)
+    require(not shortage, "n", n, shortage)
     return math.sqrt(n) / d * rng.standard_normal((size, n)) + (np.arange(n) == 0)
 
 
@@ -86,6 +111,7 @@ def critical_distance(size: int) -> float:
     For one statistic the probability that the distance exceeds x is about ``2 exp(-size x^2)``; the level is
     shared by all `STATISTICS`.
     """
+    require_integer("size", size, 1)
     return math.sqrt(math.log(2 / (LEVEL / len(STATISTICS))) / size)
 
 

@@ -12,14 +12,14 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from assocmem.checks import require, require_integer
+from assocmem.checks import require, require_integer, require_numbers
 from assocmem.experiments.bisection import last_that_holds
 from assocmem.memories.clipped import clipped_memory
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.memories.sparse_repair import repair_in_place, reserve_at_share, sparse_repair
 from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.pairs.scores import retrieval_margins
-from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
+from assocmem.pairs.sizes import LARGEST_DIMENSION, dimension_at_ratio, top1_ratio
 from assocmem.training.fit import fit
 from assocmem.training.losses import CrossEntropy
 
@@ -209,7 +209,14 @@ def median_ratio(n: int, dimensions: ArrayLike) -> tuple[float, float]:
     -------
     ratio, error : float
         From the median, and its standard error as for normal dimensions (nan for a single instance).
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_numbers("dimensions", dimensions, 0, LARGEST_DIMENSION)
+    require(np.ndim(dimensions) == 1, "dimensions", dimensions, "a vector, one of each instance")
     d = np.asarray(dimensions, dtype=float)
     median = float(np.median(d))
     spread = float(np.std(d, ddof=1)) if len(d) > 1 else math.nan

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import torch
 
+from assocmem.checks import is_number, require
 from assocmem.memories.sparse_repair import SparseRepair, reserve_at_share, sparse_repair
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Pairs, require_pairs
 from assocmem.pairs.scores import retrieval_margins, signals_and_rivals
 
 
@@ -108,7 +109,14 @@ def failing_after_repair(pairs: Pairs, *, share: float | None, gamma: float) -> 
     Returns
     -------
     int
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_pairs(pairs)
+    require(share is None or (is_number(share) and 0 < share < 1), "share", share, "None or in (0, 1)")
     reserve = None if share is None else reserve_at_share(share, pairs.d)
     repaired = sparse_repair(pairs, gamma=gamma, reserve=reserve)
     return int((retrieval_margins(pairs, repaired.W) <= 0).sum())

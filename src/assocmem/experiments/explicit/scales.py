@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assocmem.checks import require
+from assocmem.checks import SCALES, require, require_number
 from assocmem.experiments.frames import DataFrame
 from assocmem.pairs.sizes import dimension_at_ratio
 from assocmem.theory import kinematics, outer_products, repair
@@ -160,6 +160,7 @@ def any_memory(digits: float) -> float:
 
     The kinematic value up to 10^12 pairs, and the two terms of Conjecture 1 beyond.
     """
+    require_number("digits", digits, math.log10(2), SCALES[1])
     log_n = digits * math.log(10)
     if digits <= QUADRATURE_UP_TO:
         return kinematics.statistical_dimension(10.0**digits) / log_n

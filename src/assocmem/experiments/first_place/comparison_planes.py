@@ -8,7 +8,9 @@ tail, come back to where they started, in every plane.
 import numpy as np
 import torch
 
+from assocmem.checks import require, require_integer
 from assocmem.pairs.data import Pairs
+from assocmem.pairs.scores import require_memory_matrix
 
 
 def plane_coordinates(pairs: Pairs, W: torch.Tensor, *, seed: int) -> np.ndarray:
@@ -26,7 +28,17 @@ def plane_coordinates(pairs: Pairs, W: torch.Tensor, *, seed: int) -> np.ndarray
     -------
     ndarray, shape (2, n (n - 1))
         The comparisons are in the order in which a mask picks the entries off the diagonal of ``(j, i)``.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_memory_matrix(pairs, W)
+    require_integer("seed", seed, 0)
+    require(seed < 2**64, "seed", seed, "below 2^64")
+    require(bool(W.any()), "W", "zero", "a direction")
+    W, seed = W.detach(), int(seed)
     generator = torch.Generator().manual_seed(seed)
     X = torch.randn(W.shape, generator=generator, dtype=W.dtype)
     X = X - W * (X * W).sum() / (W * W).sum()

@@ -8,6 +8,8 @@ key's cone holds the vectors whose largest product with a target is that with it
 import numpy as np
 from scipy.optimize import nnls
 
+from assocmem.checks import require, require_flag, require_instance, require_integer
+from assocmem.machine import memory_shortage
 from assocmem.theory.kinematics import pool
 
 
@@ -26,7 +28,17 @@ def simulated_pools(n: int, draws: int, rng: np.random.Generator) -> np.ndarray:
     -------
     ndarray, shape (draws, 2)
         Number of pooled competitors, and squared distance.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_integer("n", n, 2)
+    require_integer("draws", draws, 0)
+    require_instance("rng", rng, np.random.Generator)
+    shortage = memory_shortage(lambda m: 2 * 8 * draws * m, n)
+    require(not shortage, "n", n, shortage)
     found = []
     for g in rng.standard_normal((draws, n)):
         rivals = np.sort(g[1:])[::-1]
@@ -53,7 +65,18 @@ def asked_of_one_vector(n: int, d: int, *, unit: bool, rng: np.random.Generator)
     Returns
     -------
     int
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_integer("n", n, 2)
+    require_integer("d", d, 1)
+    require_flag("unit", unit)
+    require_instance("rng", rng, np.random.Generator)
+    shortage = memory_shortage(lambda m: 4 * 8 * d * m, n)
+    require(not shortage, "n", n, shortage)
     U = rng.standard_normal((d, n))
     U = U / np.linalg.norm(U, axis=0) if unit else U
     active, _ = nnls(U[:, 1:] - U[:, :1], rng.standard_normal(d))
@@ -75,6 +98,15 @@ def asked_dimensions(n: int, d: int, draws: int, rng: np.random.Generator) -> np
     -------
     ndarray of int, shape (draws, 2)
         Gaussian targets first.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_integer("n", n, 2)
+    require_integer("d", d, 1)
+    require_integer("draws", draws, 0)
+    require_instance("rng", rng, np.random.Generator)
     kinds = (False, True)
     return np.array([[asked_of_one_vector(n, d, unit=unit, rng=rng) for unit in kinds] for _ in range(draws)])

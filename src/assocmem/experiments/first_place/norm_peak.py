@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from assocmem.checks import require, require_integer
+from assocmem.checks import SCALES, is_number, require, require_integer, require_number, require_numbers
 from assocmem.deciding.feasibility import decide_top1
 from assocmem.experiments.bisection import last_that_holds
 from assocmem.experiments.frames import DataFrame
@@ -53,15 +53,25 @@ def train_cross_entropy(
     -------
     Fit
         Its ``nu`` is the norm scale ``|W|_F / d``.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_number("effective_ridge", effective_ridge, 0)
     pairs = gaussian_pairs(n, d, seed=seed, device=device)
     return fit(pairs, CrossEntropy(), ridge=effective_ridge * d**2 / n, tol=tol)
 
 
-@cache
 def critical_pairs(d: float) -> float:
     """Number of pairs (not rounded) whose `critical_dimension` is d, for d from 2 to 1e6."""
-    require(2 <= d <= 1e6, "d", d, "in [2, 1e6]")
+    require(is_number(d) and 2 <= d <= 1e6, "d", d, "in [2, 1e6]")
+    return _critical_pairs(d)
+
+
+@cache
+def _critical_pairs(d):
     # a key takes between 1/2 and 2 log n of the d^2 numbers
     low, high = max(2.0, d**2 / (2 * math.log(2 * d**2))), min(2.0 * d**2, 1e12)
     return brentq(lambda n: critical_dimension(n) - d, low, high, xtol=1e-9, rtol=1e-12)
@@ -80,7 +90,13 @@ def load_grid(d: int, *, step: float = 0.01) -> list[int]:
     -------
     list of int
         Increasing.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_number("step", step, 1e-6, ends="[)")
     centre = critical_pairs(d)
     mean, variance = pooled_moments(round(centre))
     near = NEAR_WIDTHS * math.sqrt(variance / centre) / mean + NEAR_SHARE  # relative to the centre
@@ -139,7 +155,15 @@ def linearised(n: ArrayLike, d: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     -------
     x, y : ndarray
         ``log log n`` and ``d^2 / n - 2 log n``.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_numbers("n", n, 1)
+    require_numbers("d", d, 0, SCALES[1])
+    require(np.ndim(n) == 0 or np.ndim(d) == 0 or np.shape(n) == np.shape(d), "d", d, "one for each n")
     n, d = np.asarray(n, dtype=float), np.asarray(d, dtype=float)
     return np.log(np.log(n)), d**2 / n - 2 * np.log(n)
 

@@ -11,9 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assocmem.checks import require_number
 from assocmem.deciding.paper_certificate import dual_array, predicted_size
 from assocmem.pairs.data import gaussian_pairs
 from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
+
+LARGEST_RATIO = 1e6
+"""Of ``d^2 / (n log n)``, far beyond any at which an array is small."""
 
 LOG_SIZES = np.linspace(math.log(10), 400, 400000)
 """Natural logarithms of the numbers of pairs among which the onset of a condition is looked for.
@@ -72,7 +76,13 @@ def size_without_overlap(n: int, ratio: float) -> float:
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_number("ratio", ratio, 0, LARGEST_RATIO)
     d = dimension_at_ratio(n, ratio)
     leading = predicted_size(math.log(n), top1_ratio(n, d))
     return float(np.sqrt(np.square(leading) - ratio * math.log(n) ** 5 * d / n))

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from scipy.optimize import brentq, linprog
 
-from assocmem.checks import require_integer
+from assocmem.checks import require, require_integer
 from assocmem.machine import memory_shortage
 
 COPIES = 4
@@ -275,7 +275,18 @@ def pooled_with_norms(n: int, d: int, *, draws: int, seed: int) -> tuple[np.ndar
         For lengths of products, and of single vectors.
     error : ndarray, shape (2,)
         Standard errors.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_integer("n", n, 2)
+    require_integer("d", d, 1)
+    require_integer("draws", draws, 2)
+    require_integer("seed", seed, 0)
+    shortage = memory_shortage(lambda m: 8 * 8 * draws * m, n)
+    require(not shortage, "n", n, shortage)
     rng = np.random.default_rng(seed)
     g = rng.standard_normal((draws, n))
     single, other = (rng.chisquare(d, (draws, n)) / d for _ in range(2))

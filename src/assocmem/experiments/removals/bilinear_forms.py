@@ -4,6 +4,9 @@ import math
 
 import torch
 
+from assocmem.checks import require
+from assocmem.pairs.data import require_array
+
 
 def copy_distance(W: torch.Tensor, u: torch.Tensor, v: torch.Tensor) -> float:
     """Root mean square distance of forms from their normal copies, over the standard deviation of those.
@@ -28,11 +31,14 @@ def copy_distance(W: torch.Tensor, u: torch.Tensor, v: torch.Tensor) -> float:
 
 def sharing_eigenvalues(W: torch.Tensor) -> float:
     """How many eigenvalues of ``W' W`` share its trace: ``(sum of them)^2 / sum of their squares``."""
+    require_array("W", W, (None, None))
+    require(W.numel() > 0 and bool(torch.isfinite(W).all()), "W", "a matrix", "finite and not empty")
     return float(W.square().sum() ** 2 / (W.T @ W).square().sum())
 
 
 def eigenvalue_scatter(W: torch.Tensor) -> float:
     """Standard deviation of the eigenvalues of ``W' W`` over their mean."""
+    require_array("W", W, (None, None))
     return math.sqrt(max(0, len(W) / sharing_eigenvalues(W) - 1))
 
 

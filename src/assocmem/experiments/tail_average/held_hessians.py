@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import torch
 
+from assocmem.checks import SCALES, require, require_number, require_numbers
 from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import scores
 from assocmem.pairs.sizes import tail_count
@@ -110,7 +111,16 @@ def column_evidence(x: np.ndarray, r: float, beta: float, step: float = 1e-5) ->
     -------
     dict
         The arguments of `assocmem.book.claims.check`. The falsehood is the Hessian with the threshold held.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_numbers("x", x, -SCALES[1], SCALES[1])
+    require(np.ndim(x) == 1, "x", x, "a vector")
+    require_number("step", step, 1e-12, 1)
+    x = np.asarray(x)
     m = len(x)
     gradient = partial(smoothed_gradient, r=r, beta=beta)
     moves = step * np.eye(m)

@@ -45,7 +45,7 @@ def judge_keys(pairs: Pairs, W: torch.Tensor, r: float) -> KeyOutcomes:
     -------
     KeyOutcomes
     """
-    S = scores(pairs, W).numpy()
+    S = scores(pairs, W).detach().numpy()
     signal = S.diagonal()
     rivals = S.T[~np.eye(pairs.n, dtype=bool)].reshape(pairs.n, -1)
     return KeyOutcomes(

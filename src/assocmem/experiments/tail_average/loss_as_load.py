@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from assocmem.checks import require_numbers
 from assocmem.pairs.sizes import tail_count
 from assocmem.theory.kinematics import pooled_moments
 
@@ -41,6 +42,12 @@ def load_scatter(n: ArrayLike, r: float) -> np.ndarray:
     -------
     ndarray
         Proportional to ``n^-1/2``.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_numbers("n", n, 0)
     mean, variance = pooled_moments(COMPETITORS + 1, tail_count(r, COMPETITORS))
     return np.sqrt(variance / np.asarray(n)) / mean

@@ -13,17 +13,17 @@ import numpy as np
 import torch
 from scipy.optimize import brentq
 
-from assocmem.checks import require, require_integer
+from assocmem.checks import require, require_integer, require_number
 from assocmem.experiments.bisection import last_that_holds
 from assocmem.experiments.frames import DataFrame
 from assocmem.experiments.statistics import pooled_errors
 from assocmem.experiments.transitions import tally, transition
-from assocmem.pairs.data import Pairs, gaussian_pairs
+from assocmem.pairs.data import Pairs, gaussian_pairs, require_array
 from assocmem.pairs.scores import signals_and_percentiles
 from assocmem.pairs.sizes import pairs_at_load, tail_count
 from assocmem.theory.kinematics import pooled_moments
 from assocmem.theory.ridgeless import critical_load
-from assocmem.theory.scalar import RANGES, solve_scalar
+from assocmem.theory.scalar import RANGES, require_point, solve_scalar
 from assocmem.training.fit import Fit, fit
 from assocmem.training.losses import TailAverage
 
@@ -173,6 +173,8 @@ def predicted_boundary(r: float, *, beta: float = BETA, ridge: float = RIDGE, le
     ValueError
         For a level out of range, or that is not reached at a load that `solve_scalar` takes.
     """
+    require_number("level", level, 0)
+    require_point(r=r, beta=beta, ridge=ridge)
     require(0 < level < math.log(2), "level", level, "in (0, log 2)")
     missing = lambda load: solve_scalar(load, r, beta=beta, ridge=ridge).loss - level  # noqa: E731
     low = high = float(critical_load(r))
@@ -320,7 +322,8 @@ def critical_tail_pairs(d: int, r: float) -> int:
         At least 3.
     """
     require_integer("d", d, 2)
-    require(0 < r < 1, "r", r, "in (0, 1)")
+    require_number("r", r, 0, 1)
+    require(d <= 10**6, "d", d, "at most 10^6")
     n = max(3, round(float(critical_load(r)) * d**2))
     for _ in range(ROUNDS):
         following = max(3, round(d**2 / pooled_moments(n, min(n - 1, tail_count(r, n - 1)))[0]))
@@ -356,6 +359,15 @@ def length_scatter(W: torch.Tensor) -> float:
     Parameters
     ----------
     W : Tensor, shape (d, d)
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_array("W", W, (None, None))
+    require(W.dtype in (torch.float64, torch.float32), "W", str(W.dtype), "of float64 or float32")
+    require(W.numel() > 0 and bool(torch.isfinite(W).all()), "W", "a matrix", "finite and not empty")
+    W = W.detach()
     squares = np.linalg.svd(W.cpu().numpy(), compute_uv=False) ** 2
     return float(np.sqrt(len(squares) * (squares**2).sum() / 2) / squares.sum())

@@ -1,0 +1,512 @@
+"""Calls of all public functions in which one argument is something that nobody should pass.
+
+Each ends in one of two ways: a result without a nan, or one line that names the argument. What counts as
+public: the face, and the functions of the rooms that it comes from.
+"""
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import random
+import re
+import signal
+import traceback
+import warnings
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import assocmem
+from assocmem.deciding.feasibility import decide_top1
+from assocmem.memories.outer_products import correlation_memory
+from assocmem.pairs.data import Pairs, gaussian_pairs
+from assocmem.removal.hessians import Problem, evaluate
+from assocmem.removal.leave_one_out import full_problem, minimise, without
+from assocmem.theory.finite_dimension import laws_at_size
+from assocmem.theory.ridgeless import sat_laws
+from assocmem.theory.scalar import solve_scalar
+from assocmem.training.descent import Evaluator, Stage
+from assocmem.training.losses import TailAverage
+from assocmem.training.passes import loss_pass
+
+ROOMS = ("pairs", "memories", "training", "removal", "theory")
+"""The rooms of which every public function is called; of `deciding`, what the face offers."""
+
+KERNELS = ("columns_cpu", "columns_gpu", "columns_tensors", "attention_gpu", "columns_for", "attended_pass")
+"""Loops that are called once for every block of scores, by functions that have checked it: modules, the
+choice between them, and a function that runs on a GPU alone."""
+
+CARRIERS = ("pairs.data.plain", "removal.leave_one_out.drop")
+"""Functions that move numbers and make none, so that a nan stays what it is."""
+
+SEARCHES = {"theory.repair.best_split", "theory.repair.best_margin"}
+"""Functions that take seconds with good arguments; they have their own tests."""
+
+SECONDS = 120
+"""After which a call counts as hanging; the slowest, a search for the best repair, takes up to forty."""
+
+PACKAGE = str(Path(assocmem.__file__).parent)
+
+
+class Anything:
+    """A class that no function knows."""
+
+
+def hostile_values():
+    """What is passed for an argument, by what it is called in a report."""
+    matrix = torch.arange(6.0, dtype=torch.float64).reshape(2, 3)
+    return {
+        "None": None,
+        "empty word": "",
+        "word": "abc",
+        "class": Anything,
+        "object": Anything(),
+        "empty list": [],
+        "empty dict": {},
+        "nan": float("nan"),
+        "inf": float("inf"),
+        "-inf": float("-inf"),
+        "-1": -1,
+        "0": 0,
+        "-1e-3": -1e-3,
+        "10**30": 10**30,
+        "10**400": 10**400,
+        "10**5000": 10**5000,
+        "1e300": 1e300,
+        "1e-300": 1e-300,
+        "1.5": 1.5,
+        "True": True,
+        "numpy float": np.float64(0.3),
+        "numpy integer": np.int64(3),
+        "short numpy integer": np.int16(3),
+        "complex": 1j,
+        "function": lambda *_: None,
+        "array with nan": np.array([0.5, np.nan]),
+        "words in an array": np.array(["a", "b"]),
+        "empty array": np.empty(0),
+        "another shape": matrix,
+        "integers": torch.ones(4, 4, dtype=torch.int64),
+        "half precision": torch.ones(4, 4, dtype=torch.float16),
+        "no memory": torch.ones(4, 4, dtype=torch.float64, device="meta"),
+        "no entries": torch.empty(0, 12, dtype=torch.float64),
+        "gradient": torch.ones(4, 4, dtype=torch.float64, requires_grad=True),
+        "parameter": torch.nn.Parameter(torch.ones(4, 12, dtype=torch.float64)),
+        "sparse": torch.eye(4, dtype=torch.float64).to_sparse(),
+        "nan in a tensor": torch.full((4, 4), torch.nan, dtype=torch.float64),
+        "lists in a list": [[1.0, 2.0], [3.0]],
+    }
+
+
+@cache
+def calls():
+    """Good arguments of every public function, by room, module and name; a method stands with its object."""
+    pairs = gaussian_pairs(12, 4, seed=1)
+    W, loss = correlation_memory(pairs), TailAverage(0.3, 5.0)
+    problem = full_problem(pairs, loss, 0.1)
+    full, left = minimise(problem), without(problem, 3)
+    rest = minimise(left)
+    at_rest = evaluate(problem, rest.W)
+    done = loss_pass(pairs, loss, W, features=True)
+    stage = Stage(loss, 0.1)
+    evaluator = Evaluator(pairs, 1e-6, 40, "float64", lambda *_: None, lambda *_: None)
+    point = evaluator.enter(W, stage)
+    S, square = pairs.U.T @ W @ pairs.V, torch.ones(12, 12, dtype=torch.float64)
+    vector, x = torch.linspace(0.1, 1, 12, dtype=torch.float64), np.linspace(-1, 2, 12)
+    solution, laws = solve_scalar(1.0, 0.2, beta=5.0, ridge=0.01), sat_laws(0.1, 0.2)
+    sized = laws_at_size(0.1, 0.2, 10, beta=5.0, ridge=0.01)
+    certificate = decide_top1(gaussian_pairs(12, 8, seed=1)).certificate
+    at = {"load": 1.0, "r": 0.2, "beta": 5.0, "ridge": 0.01}
+    saddle = {"nu": 1.0, "chi": 1.0} | at
+    log = {"log_n": 30.0}
+    U, V, M = pairs.U.numpy(), pairs.V.numpy(), S.numpy()
+    blocks = {"S": M, "mu": x, "k": 3, "beta": 2.0}
+    return {
+        "pairs.data.Pairs": {"U": pairs.U, "V": pairs.V},
+        "pairs.data.gaussian_pairs": {"n": 5, "d": 3, "seed": 0, "dtype": torch.float64, "device": "cpu"},
+        "pairs.data.derived_seed": {"seed": 0},
+        "pairs.data.require_device": {"device": "cpu"},
+        "pairs.data.best_device": {},
+        "pairs.data.describe": {"X": W},
+        "pairs.data.is_dense": {"X": W},
+        "pairs.data.plain": {"X": W},
+        "pairs.data.require_pairs": {"pairs": pairs},
+        "pairs.data.require_array": {"X": W},
+        "pairs.scores.block_columns": {"n": 12, "itemsize": 8, "device": "cpu"},
+        "pairs.scores.scores": {"pairs": pairs, "W": W, "columns": slice(0, 3)},
+        "pairs.scores.score_blocks": {"pairs": pairs, "W": W},
+        "pairs.scores.retrieval_margins": {"pairs": pairs, "W": W},
+        "pairs.scores.signals_and_rivals": {"pairs": pairs, "W": W},
+        "pairs.scores.signal_percentiles": {"pairs": pairs, "W": W},
+        "pairs.scores.signals_and_percentiles": {"pairs": pairs, "W": W},
+        "pairs.scores.take_signal": {"block": S, "columns": slice(0, 12), "replacement": 0.0},
+        "pairs.scores.require_memory_matrix": {"pairs": pairs, "W": W},
+        "pairs.scores.require_finite_products": {"product": W},
+        "pairs.sizes.dimension_at_ratio": {"n": 12, "ratio": 1.0},
+        "pairs.sizes.top1_ratio": {"n": 12, "d": 4},
+        "pairs.sizes.pairs_at_load": {"load": 1.0, "d": 4},
+        "pairs.sizes.tail_count": {"r": 0.3, "m": 11},
+        "pairs.sizes.column_slices": {"count": 12, "step": 5},
+        "pairs.sizes.peak_bytes": {"n": 12, "d": 4, "itemsize": 8},
+        "pairs.tail_average.tail_average": {"x": x, "r": 0.3},
+        "pairs.tail_average.smoothed_tail_average": {"x": x, "r": 0.3, "beta": 2.0},
+        "pairs.tail_average.smoothed_threshold": {"x": x, "r": 0.3, "beta": 2.0},
+        "pairs.tail_average.smoothed_gradient": {"x": x, "r": 0.3, "beta": 2.0},
+        "pairs.tail_average.smoothed_hessian": {"x": x, "r": 0.3, "beta": 2.0},
+        "memories.clipped.clipped_memory": {"pairs": pairs, "rounds": 2, "gamma": 0.1, "softness": 0.1},
+        "memories.clipped.equalised_memory": {"pairs": pairs},
+        "memories.conjugate_gradients.conjugate_gradients": {
+            "product": lambda X: 2 * X,
+            "right": W,
+            "tol": 1e-6,
+            "most_steps": 20,
+            "start": W,
+        },
+        "memories.outer_products.correlation_memory": {"pairs": pairs},
+        "memories.sparse_repair.default_reserve": {"n": 12, "d": 4},
+        "memories.sparse_repair.sparse_repair": {"pairs": pairs, "gamma": 0.1, "reserve": 2},
+        "memories.sparse_repair.repair_in_place": {
+            "pairs": pairs,
+            "W": W,
+            "gamma": 0.1,
+            "rounds": 2,
+            "against_rivals": False,
+        },
+        "training.descent.Stage": {"loss": loss, "ridge": 0.1},
+        "training.descent.descend": {
+            "evaluator": evaluator,
+            "point": point,
+            "stage": stage,
+            "easy": False,
+            "last": True,
+            "steps": 3,
+        },
+        "training.fit.fit": {
+            "pairs": pairs,
+            "loss": loss,
+            "ridge": 0.1,
+            "tol": 1e-3,
+            "max_passes": 60,
+            "precision": "float64",
+            "W0": W,
+            "checkpoint": None,
+            "report": None,
+        },
+        "training.fit.fit_bytes": {"n": 12, "d": 4},
+        "training.losses.TailAverage": {"r": 0.3, "beta": 2.0},
+        "training.losses.require_loss": {"loss": loss},
+        "training.losses.second_order": {
+            "loss": loss,
+            "T": square / 12,
+            "dS": square.clone(),
+            "a": vector,
+            "own": vector,
+        },
+        "training.losses.triton_is_there": {},
+        "training.losses.mean_and_spread": {"total": vector, "square": vector, "m": 11},
+        "training.metric.model_inverse": {"pairs": pairs, "done": done, "W": W, "ridge": 0.1, "most": 12},
+        "training.metric.less_curvature_along": {"W": W, "excess": 0.01, "inverse": lambda X: X},
+        "training.metric.exact_inverse": {"pairs": pairs, "loss": loss, "W": W, "ridge": 0.1},
+        "training.passes.loss_pass": {
+            "pairs": pairs,
+            "loss": loss,
+            "W": W,
+            "features": True,
+            "precision": "float64",
+        },
+        "training.passes.without_stored_scores": {"pairs": pairs, "precision": "float64"},
+        "training.passes.joint_pass": {"pairs": pairs, "loss": loss, "W": W, "mu": vector},
+        "training.passes.hessian_pass": {
+            "pairs": pairs,
+            "loss": loss,
+            "W": W,
+            "D": W,
+            "precision": "float64",
+        },
+        "training.passes.dense_hessian": {"pairs": pairs, "loss": loss, "W": W, "profiled": True},
+        "training.passes.assemble_hessian": {
+            "U": pairs.U,
+            "V": pairs.V,
+            "g": pairs.U,
+            "C": square,
+            "a": vector,
+            "b": vector,
+            "profiled": True,
+        },
+        "training.precision.rounded_to_tf32": {"X": torch.ones(3)},
+        "removal.hessians.Problem": {"pairs": pairs, "loss": loss, "effective_ridge": 0.1},
+        "removal.hessians.evaluate": {"problem": problem, "W": W},
+        "removal.hessians.pull_back": {"pairs": pairs, "Y": square, "diagonal": vector},
+        "removal.hessians.hessian_product": {"point": full, "D": W, "kind": "full"},
+        "removal.hessians.dense_operator": {"point": full, "kind": "full"},
+        "removal.hessians.dense_inverse": {"point": full, "kind": "full"},
+        "removal.hessians.solve": {"point": full, "right": W, "kind": "full", "tol": 1e-6},
+        "removal.hessians.normalized_trace": {"point": full, "kind": "full", "probes": 2, "seed": 0},
+        "removal.leave_one_out.full_problem": {"pairs": pairs, "loss": loss, "ridge": 0.1},
+        "removal.leave_one_out.without": {"problem": problem, "h": 3},
+        "removal.leave_one_out.minimise": {"problem": problem, "W0": W},
+        "removal.leave_one_out.drop": {"X": vector, "h": 3},
+        "removal.leave_one_out.insertion": {"full": at_rest, "rest": rest, "h": 3},
+        "removal.leave_one_out.margin_gradient": {"point": full, "h": 3},
+        "removal.leave_one_out.newton_step": {"problem": problem, "rest": rest, "h": 3},
+        "removal.leave_one_out.rank_one_response": {"problem": problem, "full": full, "rest": rest, "h": 3},
+        "theory.column_smoothing.largest_excess": {"r": 0.2, "beta": 5.0},
+        "theory.column_smoothing.normal_excess": {"r": 0.2, "beta": 5.0},
+        "theory.column_smoothing.smoothed_share": {"rho": 1.0, "r": 0.2, "beta": 5.0},
+        "theory.critical_curve.inverse_at_small_tails": {"r": 0.01},
+        "theory.critical_curve.inverse_at_large_tails": {"r": 0.99},
+        "theory.critical_curve.critical_load_of_median": {"r": 0.2},
+        "theory.critical_curve.loss_of_first_moments": {"load": 0.4, "r": 0.2},
+        "theory.crossover.crossover": {"load": 0.2, "r": 0.2, "ridge": 1e-4},
+        "theory.crossover.ridge_at_norm": {"load": 0.1, "r": 0.2, "nu": 10.0},
+        "theory.crossover.edge_shift": {"load": 0.2},
+        "theory.finite_dimension.effective_load": {"load": 0.1, "r": 0.2, "d": 10},
+        "theory.finite_dimension.laws_at_size": {
+            "load": 0.1,
+            "r": 0.2,
+            "d": 10,
+            "beta": 5.0,
+            "ridge": 0.01,
+        },
+        "theory.finite_dimension.LawsAtSize.quantile": (sized.quantile, {"kind": "signal", "p": [0.1, 0.9]}),
+        "theory.finite_dimension.LawsAtSize.cdf": (sized.cdf, {"kind": "percentile", "t": [0.1, 0.9]}),
+        "theory.finite_percentiles.percentile_cdf_at_size": {"omega": 0.5, "n": 12, "d": 4},
+        "theory.kinematics.statistical_dimension": {"n": 12, "k": 1},
+        "theory.kinematics.critical_dimension": {"n": 12, "k": 1},
+        "theory.kinematics.retrieval_probability": {"n": 12, "d": 8, "k": 1, "shift": 0.0},
+        "theory.kinematics.log_probabilities": {"n": 12, "d": 8, "k": 1, "shift": 0.0, "stretch": 1.0},
+        "theory.kinematics.pool": {"signal": 0.0, "rivals": np.array([2.0, 1.0, -1.0])},
+        "theory.kinematics.pooled_moments": {"n": 12, "k": 2},
+        "theory.kinematics.large_size": log,
+        "theory.law_variants.with_numbers": {"solution": solution, "nu": 1.0, "chi": 1.0},
+        "theory.law_variants.middle_levels": {"size": 10},
+        "theory.law_variants.normal_twin": {"law": solution.margin, "levels": np.linspace(0.05, 0.95, 10)},
+        "theory.law_variants.with_margins_along_lengths": {"law": sized},
+        "theory.law_variants.without_tail_scatter": {"law": sized, "load": 0.1, "d": 10},
+        "theory.laws.Law.sample": (laws.margin.sample, {"size": 3, "seed": 0}),
+        "theory.norm_bounds.largest_square": {"r": 0.2, "beta": 5.0, "ridge": 0.01},
+        "theory.norm_bounds.outer_product_objective": {"t": 1.0} | at,
+        "theory.norm_bounds.least_norm": at,
+        "theory.outer_products.sample_score_column": {"n": 12, "d": 4, "size": 2, "seed": 0},
+        "theory.outer_products.signal_variance": {"n": 12, "d": 4},
+        "theory.outer_products.competitor_variance": {"n": 12, "d": 4},
+        "theory.outer_products.query_failure": {
+            "n": 12,
+            "d": 4,
+            "seed": 0,
+            "log2_points": 6,
+            "replicates": 2,
+        },
+        "theory.outer_products.query_failure_at_ratio": {"n": 12, "ratio": 5.0, "seed": 0, "log2_points": 6},
+        "theory.outer_products.percentile_cdf": {"omega": 0.5, "load": 1.0},
+        "theory.outer_products.percentile_pdf": {"omega": 0.5, "load": 1.0},
+        "theory.outer_products.percentile_mean": {"load": 1.0},
+        "theory.outer_products.log_expected_failures": log | {"ratio": 5.0},
+        "theory.outer_products.log_pair_bound": log | {"ratio": 5.0},
+        "theory.outer_products.half_success_ratio": log,
+        "theory.outer_products.half_success_expansion": log,
+        "theory.outer_products.exact_half_success_ratio": {"n": 60, "seed": 0, "log2_points": 6},
+        "theory.repair.paper_share": log,
+        "theory.repair.predict_repair": log | {"ratio": 5.0, "share": 0.1, "gamma": 0.1},
+        "theory.repair.half_success_ratio": log | {"share": 0.1, "gamma": 0.1},
+        "theory.repair.best_split": log,
+        "theory.repair.best_margin": log | {"share": 0.1},
+        "theory.repair.log_equalised_failures": log | {"ratio": 5.0},
+        "theory.repair.equalised_half_ratio": log,
+        "theory.repair.log_clipped_failures": log | {"ratio": 5.0, "gamma": 0.1},
+        "theory.repair.clipped_half_ratio": log | {"gamma": 0.1},
+        "theory.ridgeless.tail_mean": {"r": 0.2},
+        "theory.ridgeless.critical_load": {"r": 0.2},
+        "theory.ridgeless.sat_edge": {"load": 0.2},
+        "theory.ridgeless.hinge_edge": {"square": 2.0},
+        "theory.ridgeless.hinge_moments": {"rho": 0.5},
+        "theory.ridgeless.sat_laws": {"load": 0.1, "r": 0.2},
+        "theory.ridgeless.solve_unsat": {"load": 1.0, "r": 0.2, "beta": 5.0},
+        "theory.scalar.solve_scalar": at,
+        "theory.scalar.ScalarSolution.margin_cdf": (solution.margin_cdf, {"t": 0.5}),
+        "theory.scalar.ScalarSolution.percentile_cdf": (solution.percentile_cdf, {"w": 0.5}),
+        "theory.scalar.require_parameters": at,
+        "theory.scalar.require_point": at,
+        "theory.scalar.broadcast": {"load": 1.0, "r": [0.2, 0.3]},
+        "theory.scalar.prox": {"x": 0.5, "chi": 1.0},
+        "theory.scalar.scalar_tail_average": {"nu": 1.0, "r": 0.2, "beta": 5.0},
+        "theory.scalar.saddle_potential": saddle,
+        "theory.scalar.reduced_potential": {"nu": 1.0} | at,
+        "theory.scalar.dual_potential": {"nu": 1.0, "solution": solution},
+        "theory.scalar.saddle_points": at,
+        "theory.scalar.density": {"z": 0.5},
+        "theory.scalar_reference.normal_average": {"function": lambda G: G * G},
+        "theory.scalar_reference.least_value": {"function": lambda x: x * x, "low": -1.0, "high": 2.0},
+        "theory.scalar_reference.potential_by_definition": saddle,
+        "theory.scalar_reference.logarithmic_slopes": saddle | {"step": 1e-5},
+        "theory.second_order.two_terms": log,
+        "theory.second_order.surrogate_series": log,
+        "theory.second_order.beyond_leading": log,
+        "theory.second_order.local_slope": log,
+        "theory.tail_average_reference.tail_average_by_linear_program": {"x": x, "k": 3},
+        "theory.tail_average_reference.hessian_blocks": blocks,
+        "theory.tail_average_reference.held_hessian": {"U": U, "V": V} | blocks | {"ridge": 0.1},
+        "theory.tail_cone.face_moments": {"n": 12, "k": 3, "repeats": 2},
+        "deciding.feasibility.decide_top1": {"pairs": pairs, "max_steps": 20},
+        "deciding.feasibility.decide": {"pairs": pairs, "k": 1, "max_steps": 20},
+        "deciding.feasibility.verify": {
+            "certificate": certificate,
+            "pairs": gaussian_pairs(12, 8, seed=1),
+        },
+    }
+
+
+def function_and_arguments(name):
+    """A function by its place in the table, with its good arguments."""
+    entry = calls()[name]
+    if isinstance(entry, tuple):
+        return entry
+    module, _, function = name.rpartition(".")
+    return getattr(importlib.import_module(f"assocmem.{module}"), function), entry
+
+
+def public_functions():
+    """Names of the functions of the rooms that are no kernels, as in the table."""
+    for room in ROOMS:
+        package = importlib.import_module(f"assocmem.{room}")
+        for info in pkgutil.iter_modules(package.__path__):
+            if info.name in KERNELS:
+                continue
+            module = importlib.import_module(f"assocmem.{room}.{info.name}")
+            for name, value in vars(module).items():
+                mine = getattr(value, "__module__", None) == module.__name__
+                door = not name.startswith("_") and name not in KERNELS
+                if mine and door and callable(value) and not inspect.isclass(value):
+                    yield f"{room}.{info.name}.{name}"
+
+
+def trials():
+    """Every argument of every function with every hostile value: (name, argument, label)."""
+    labels = list(hostile_values())
+    return [
+        (name, argument, label)
+        for name in calls()
+        for argument in function_and_arguments(name)[1]
+        for label in labels
+        if not (label == "function" and callable(function_and_arguments(name)[1][argument]))
+    ]
+
+
+def fault_of(name, argument, label):
+    """What is wrong with the outcome of a call, or None."""
+    function, good = function_and_arguments(name)
+    arguments = {key: fresh(value) for key, value in good.items()} | {argument: hostile_values()[label]}
+    if name == "pairs.data.require_array":
+        arguments |= {"name": "X", "shape": (4, 4)}
+    where = f"{name}({argument} = {label})"
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", RuntimeWarning)  # what they warn of shows in the result
+            result = function(**arguments)
+            result = list(result) if inspect.isgenerator(result) else result
+    except ValueError as error:
+        return refusal_fault(where, error, arguments)
+    except TimeoutError:
+        return f"{where}: not done after {SECONDS} s"
+    except Exception as error:
+        if type(error).__name__ in documented(function) and raised_here(error):
+            return None
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name}:{last.lineno}"
+        return f"{where}: {type(error).__name__} at {place}: {str(error)[:80]!r}"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return f"{where}: nan in the result" if name not in CARRIERS and has_nan(result) else None
+
+
+def refusal_fault(where, error, arguments):
+    """What is wrong with a refusal, or None: one line of the package that names an argument."""
+    text = str(error)
+    if not raised_here(error):
+        return f"{where}: a ValueError from inside: {text[:80]!r}"
+    if "\n" in text or len(text) > 400:
+        return f"{where}: more than a line: {text[:80]!r}"
+    if not any(re.search(rf"\b{key}\b", text) for key in arguments):
+        return f"{where}: names no argument: {text[:80]!r}"
+    return None
+
+
+def raised_here(error):
+    """Whether an exception was raised by a line of the package."""
+    return traceback.extract_tb(error.__traceback__)[-1].filename.startswith(PACKAGE)
+
+
+def documented(function):
+    """Exceptions, other than `ValueError`, that the docstring of a function names."""
+    section = (inspect.getdoc(function) or "").partition("Raises\n------\n")[2]
+    return re.findall(r"^(\w+Error)$", section, flags=re.MULTILINE)
+
+
+def fresh(value):
+    """An argument that a call may overwrite."""
+    return value.clone() if isinstance(value, torch.Tensor) else value
+
+
+def has_nan(result):
+    """Whether a result, or anything that it holds, is not a number."""
+    if isinstance(result, torch.Tensor):
+        on_device = result.device.type == "meta" or not result.is_floating_point()
+        return False if on_device or result.is_sparse else bool(result.isnan().any())
+    if isinstance(result, float | np.floating | np.ndarray):
+        array = np.asarray(result)
+        return array.dtype.kind == "f" and bool(np.isnan(array).any())
+    if isinstance(result, dict):
+        return any(has_nan(x) for x in result.values())
+    if isinstance(result, list | tuple):
+        return any(has_nan(x) for x in result)
+    if dataclasses.is_dataclass(result) and not isinstance(result, type | Problem | Pairs):
+        return any(has_nan(getattr(result, field.name)) for field in dataclasses.fields(result))
+    return False
+
+
+@pytest.fixture
+def alarm(tmp_path, monkeypatch):
+    """A call that hangs ends in a TimeoutError, and files that calls write lie in a folder of their own."""
+
+    def ring(*_):
+        raise TimeoutError
+
+    monkeypatch.chdir(tmp_path)
+    before = signal.signal(signal.SIGALRM, ring)
+    yield
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_every_public_function_is_in_the_table():
+    face = {
+        f"{value.__module__.removeprefix('assocmem.')}.{name}"
+        for name in assocmem.__all__
+        if callable(value := getattr(assocmem, name)) and not inspect.isclass(value)
+    }
+    assert face | set(public_functions()) <= set(calls())
+
+
+@pytest.mark.parametrize("name", sorted(set(calls()) - SEARCHES))
+def test_the_arguments_of_the_table_are_good(name):
+    function, arguments = function_and_arguments(name)
+    extra = {"name": "X", "shape": (4, 4)} if name == "pairs.data.require_array" else {}
+    result = function(**{key: fresh(value) for key, value in arguments.items()}, **extra)
+    assert not has_nan(list(result) if inspect.isgenerator(result) else result)
+
+
+def test_a_sample_of_hostile_calls_ends_in_an_answer_or_a_sentence(alarm):
+    sample = random.Random(0).sample(trials(), 150)
+    faults = [fault for trial in sample if (fault := fault_of(*trial))]
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.faults
+def test_hostile_calls_end_in_an_answer_or_a_sentence(alarm, report_trials):
+    everything = trials()
+    faults = [fault for trial in everything if (fault := fault_of(*trial))]
+    report_trials("one hostile argument of a public function", len(everything), faults)
