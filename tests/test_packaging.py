@@ -10,7 +10,6 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 from packaging.requirements import Requirement
 
 EXTRAS = "yaml", "pandas", "distributed", "matplotlib", "IPython", "jupytext", "papermill", "nbformat"
@@ -24,6 +23,8 @@ NAMES = (
     *("solve_scalar", "tail_mean", "critical_load", "sat_edge", "solve_unsat"),
     *("statistical_dimension", "critical_dimension"),
 )
+
+ROOT = Path(__file__).resolve().parents[1]
 """What scripts outside this repository call through the face."""
 
 

@@ -212,12 +212,38 @@ def require_instance(name: str, value: object, kind: type | tuple[type, ...]) ->
 
 
 def require_callable(name: str, value: object) -> None:
-    """Check that an argument is a function, or an object that can be called as one; a class is none."""
+    """Check that an argument is a function, or an object that can be called as one; a class is none.
+
+    Parameters
+    ----------
+    name : str
+        The argument.
+    value : object
+        What was passed for it.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument, its value and what is allowed.
+    """
     require(callable(value) and not isinstance(value, type), name, value, "a function")
 
 
 def require_flag(name: str, value: object) -> None:
-    """Check that an argument is true or false, of Python or of NumPy."""
+    """Check that an argument is true or false, of Python or of NumPy.
+
+    Parameters
+    ----------
+    name : str
+        The argument.
+    value : object
+        What was passed for it.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument, its value and what is allowed.
+    """
     ok = isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
     require(ok, name, value, "True or False")
 

@@ -37,6 +37,7 @@ ROOMS = ("pairs", "memories", "training", "removal", "theory")
 """The rooms of which every public function is called; of `deciding`, what the face offers."""
 
 KERNELS = ("columns_cpu", "columns_gpu", "columns_tensors", "attention_gpu", "columns_for", "attended_pass")
+KERNELS += ("checkpoints", "kept_code")
 """Loops that are called once for every block of scores, by functions that have checked it: modules, the
 choice between them, and a function that runs on a GPU alone."""
 
@@ -167,6 +168,7 @@ def calls():
         },
         "memories.outer_products.correlation_memory": {"pairs": pairs},
         "memories.sparse_repair.default_reserve": {"n": 12, "d": 4},
+        "memories.sparse_repair.reserve_at_share": {"share": 0.5, "d": 4},
         "memories.sparse_repair.sparse_repair": {"pairs": pairs, "gamma": 0.1, "reserve": 2},
         "memories.sparse_repair.repair_in_place": {
             "pairs": pairs,

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 from assocmem.__main__ import main
 from assocmem.sweeps.export import export, table_results
@@ -16,6 +15,8 @@ from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.run import run
 from assocmem.sweeps.stored_table import ORIGIN, described, entry, read_table
 from assocmem.sweeps.sweep_file import read_sweep
+
+ROOT = Path(__file__).resolve().parents[2]
 
 TABLES = sorted((ROOT / "data").glob("*/*.csv"))
 

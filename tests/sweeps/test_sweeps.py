@@ -19,7 +19,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from conftest import ROOT
 
 from assocmem.__main__ import main
 from assocmem.checks import UsageError
@@ -32,6 +31,8 @@ from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.store import Result, Store
 from assocmem.sweeps.sweep_file import read_sweep
 from assocmem.sweeps.workers import EngineLost, OtherCode, Task, compute
+
+ROOT = Path(__file__).resolve().parents[2]
 
 TESTS = Path(__file__).parent
 

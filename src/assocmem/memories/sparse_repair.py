@@ -91,7 +91,14 @@ def reserve_at_share(share: float, d: int) -> int:
     -------
     int
         At least 1.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
     """
+    require_number("share", share, 0, 1)
+    require_integer("d", d, 2)
     return max(1, min(d - 2, round(share * d)))
 
 
