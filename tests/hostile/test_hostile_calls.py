@@ -37,9 +37,11 @@ ROOMS = ("pairs", "memories", "training", "removal", "theory")
 """The rooms of which every public function is called; of `deciding`, what the face offers."""
 
 KERNELS = ("columns_cpu", "columns_gpu", "columns_tensors", "attention_gpu", "columns_for", "attended_pass")
-KERNELS += ("checkpoints", "kept_code")
 """Loops that are called once for every block of scores, by functions that have checked it: modules, the
 choice between them, and a function that runs on a GPU alone."""
+
+FILES = ("checkpoints", "kept_code")
+"""Modules that `fit` keeps its state and its compiled code with; their tests damage the files."""
 
 CARRIERS = ("pairs.data.plain", "removal.leave_one_out.drop")
 """Functions that move numbers and make none, so that a nan stays what it is."""
@@ -375,7 +377,7 @@ def public_functions():
     for room in ROOMS:
         package = importlib.import_module(f"assocmem.{room}")
         for info in pkgutil.iter_modules(package.__path__):
-            if info.name in KERNELS:
+            if info.name in (*KERNELS, *FILES):
                 continue
             module = importlib.import_module(f"assocmem.{room}.{info.name}")
             for name, value in vars(module).items():

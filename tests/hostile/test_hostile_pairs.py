@@ -115,7 +115,8 @@ def faults_of(name, U, V, *, only=None):
             fault = f"not done after {SECONDS} s"
         except (ValueError, ArithmeticError, RuntimeError) as error:
             last, kind = traceback.extract_tb(error.__traceback__)[-1], type(error)
-            told = kind in (ValueError, ArithmeticError, RuntimeError) and last.filename.startswith(PACKAGE)
+            own = kind in (ValueError, ArithmeticError, RuntimeError) or kind.__module__.startswith("assocmem")
+            told = own and last.filename.startswith(PACKAGE)
             fault = None if told and "\n" not in str(error) else f"{kind.__name__}: {error}"
         finally:
             signal.alarm(0)
