@@ -115,7 +115,8 @@ def faults_of(name, U, V, *, only=None):
             fault = f"not done after {SECONDS} s"
         except (ValueError, ArithmeticError, RuntimeError) as error:
             last, kind = traceback.extract_tb(error.__traceback__)[-1], type(error)
-            own = kind in (ValueError, ArithmeticError, RuntimeError) or kind.__module__.startswith("assocmem")
+            own = kind.__module__.startswith("assocmem")
+            own = own or kind in (ValueError, ArithmeticError, RuntimeError)
             told = own and last.filename.startswith(PACKAGE)
             fault = None if told and "\n" not in str(error) else f"{kind.__name__}: {error}"
         finally:

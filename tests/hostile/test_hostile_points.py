@@ -18,7 +18,7 @@ from assocmem.sweeps.export import known
 from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.stored_table import entry
 from assocmem.sweeps.sweep_file import read_sweep
-from assocmem.sweeps.workers import Task, _interrupts_noted, compute
+from assocmem.sweeps.tasks import Task, _interrupts_noted, compute
 
 SEED = 25
 NAME = "hostile_points:hostile"
@@ -104,7 +104,7 @@ def test_what_a_function_does_is_a_row_or_a_failure_that_can_be_stored(kind):
         assert first.partition(":")[0].strip()
         assert len(first) <= 1000
         assert first.isprintable()
-        assert any("hostile_points" in line or "workers" in line for line in trace)
+        assert any("hostile_points" in line or "tasks" in line for line in trace)
     else:
         (value,) = result.row.values()
         assert value == ROWS[kind][1]
@@ -157,8 +157,8 @@ def test_bad_points_on_workers(folder, capsys, report_trials):
 
 
 def test_the_limits_are_those_of_what_reads_the_table():
-    from assocmem.sweeps import workers
+    from assocmem.sweeps import tasks
 
-    assert csv.field_size_limit() > workers.MOST_TEXT
-    assert math.isfinite(float(workers.LARGEST))
-    assert math.isinf(float(str(2 * workers.LARGEST)))
+    assert csv.field_size_limit() > tasks.MOST_TEXT
+    assert math.isfinite(float(tasks.LARGEST))
+    assert math.isinf(float(str(2 * tasks.LARGEST)))

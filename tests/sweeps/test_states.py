@@ -7,7 +7,7 @@ from assocmem.__main__ import main
 from assocmem.pairs.data import gaussian_pairs
 from assocmem.sweeps.run import state_file
 from assocmem.sweeps.sweep_file import read_sweep
-from assocmem.sweeps.workers import Task, compute
+from assocmem.sweeps.tasks import Task, compute
 from assocmem.training.fit import fit
 from assocmem.training.losses import CrossEntropy
 

@@ -30,7 +30,8 @@ from assocmem.sweeps.picture import grid
 from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.store import Result, Store
 from assocmem.sweeps.sweep_file import read_sweep
-from assocmem.sweeps.workers import EngineLost, OtherCode, Task, compute
+from assocmem.sweeps.tasks import OtherCode, Task, compute
+from assocmem.sweeps.workers import EngineLost
 
 ROOT = Path(__file__).resolve().parents[2]
 

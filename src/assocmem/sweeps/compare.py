@@ -16,7 +16,8 @@ from assocmem.sweeps.export import known, table_results
 from assocmem.sweeps.run import failure_line, into, state_file
 from assocmem.sweeps.store import Result, Store
 from assocmem.sweeps.sweep_file import Sweep
-from assocmem.sweeps.workers import Engine, EngineLost, Task, in_process
+from assocmem.sweeps.tasks import Task
+from assocmem.sweeps.workers import Engine, EngineLost, in_process
 
 AGREE = 1e-3
 """Relative difference up to which a number that is computed again counts as the same: the loosest duality gap

@@ -14,7 +14,8 @@ from assocmem.sweeps.export import Known, known
 from assocmem.sweeps.picture import grid
 from assocmem.sweeps.store import Result, Store, StoreError
 from assocmem.sweeps.sweep_file import Sweep
-from assocmem.sweeps.workers import WAIT, Engine, EngineLost, Task, in_process
+from assocmem.sweeps.tasks import Task
+from assocmem.sweeps.workers import WAIT, Engine, EngineLost, in_process
 
 HINT = "`sweep confirm` says whether those hold as well"
 """Said where points have rows of older code only."""
