@@ -82,6 +82,7 @@ FAILURES = {
     "a check of no statement": ('"lemma-3"', '"lemma-99"'),
     "a check of nan": ("measured=8", "measured=float('nan')"),
     "a cell that raises": (PRINTED, "raise ValueError('two\\nlines')"),
+    "an exception that a tag allows": ("# %%\n" + PRINTED, '# %% tags=["raises-exception"]\n1 / 0'),
     "an exception without text": (PRINTED, "raise KeyboardInterrupt"),
     "an exception of its own": (PRINTED, "class Own(BaseException):\n    pass\nraise Own"),
     "an exit": (PRINTED, "import sys\nsys.exit()"),
@@ -113,7 +114,6 @@ SUCCESSES = {
     "a table in a loop": ("** 2})\ntable\n", "** 2})\nfor _ in range(2):\n    display(table)\n"),
     "a figure that is displayed": ("ax.plot([1, n])\nfigure\n", "ax.plot([1, n])\ndisplay(figure)\n"),
     "a whole SVG": (PRINTED, "SVG(data=\"<svg xmlns='http://www.w3.org/2000/svg'><g/></svg>\")"),
-    "an exception that is expected": ("# %%\n" + PRINTED, '# %% tags=["raises-exception"]\n1 / 0'),
     "a function that makes a table later": (PRINTED, "def later():\n    return Table({})"),
     "nothing at all": (PRINTED, "# nothing"),
 }
