@@ -1,6 +1,7 @@
 """A certificate is accepted only where it proves something; forgeries, strangers and close calls are not."""
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
@@ -315,6 +316,20 @@ def test_a_file_is_written_whole_or_not_at_all(proved, tmp_path, monkeypatch):
         save(path, certificate, pairs.U, pairs.V)
     assert [file.name for file in tmp_path.iterdir()] == ["proof.npz"]
     assert path.read_bytes() == before
+
+
+def test_only_files_are_written(proved, tmp_path):
+    certificate, pairs = proved
+    os.mkfifo(tmp_path / "pipe.npz")
+    for place in (tmp_path / "pipe.npz", tmp_path):
+        with pytest.raises(ValueError, match="path = .*: must be a file, unlike what is there"):
+            save(place, certificate, pairs.U, pairs.V)
+    with pytest.raises(OSError, match=r"No such file or directory: '.*/nowhere/proof.npz'$"):
+        save(tmp_path / "nowhere" / "proof.npz", certificate, pairs.U, pairs.V)
+    (tmp_path / "link.npz").symlink_to(tmp_path / "proof.npz")
+    save(tmp_path / "link.npz", certificate, pairs.U, pairs.V)
+    assert (tmp_path / "link.npz").is_symlink()
+    assert holds(*load(tmp_path / "proof.npz"))
 
 
 def _fails_half_way(file, **_):

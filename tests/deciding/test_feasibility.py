@@ -138,6 +138,20 @@ def test_contradictions_of_few_keys_are_found_among_many():
     assert verify(verdict.certificate, Pairs(pairs.U, V))
 
 
+@pytest.mark.parametrize("spread", [3, 6, 20, 150])
+def test_targets_of_wildly_different_lengths_get_an_answer_or_a_reason(spread):
+    pairs = gaussian_pairs(20, 12, seed=2)
+    lengths = 10.0 ** torch.linspace(-spread, spread, 20, dtype=torch.float64)
+    wild = Pairs(pairs.U * lengths, pairs.V)
+    verdict = decide_top1(wild)
+    if spread <= 6:
+        assert verdict.feasible is True
+        assert verify(verdict.certificate, wild)
+    else:
+        assert verdict.feasible is None
+        assert "up to rounding" in verdict.reason or "Newton steps" in verdict.reason
+
+
 def test_an_undecided_verdict_proves_nothing():
     verdict = decide_top1(gaussian_pairs(60, 15, seed=0), max_steps=1)
     assert verify(verdict.certificate, gaussian_pairs(60, 15, seed=0)) is False

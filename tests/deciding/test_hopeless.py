@@ -3,6 +3,8 @@
 import numpy as np
 import torch
 
+from assocmem.deciding.certificates import Certificate
+from assocmem.deciding.exact import holds_exactly
 from assocmem.deciding.feasibility import decide, decide_top1, verify
 from assocmem.deciding.hopeless import hidden_target, vanishing_comparison
 from assocmem.pairs.data import Pairs, gaussian_pairs
@@ -36,3 +38,22 @@ def test_equal_targets_and_empty_keys_are_hopeless():
         assert verdict.feasible is False
         assert verify(verdict.certificate, silent)
     assert not verify(decide_top1(twins).certificate, pairs)
+
+
+def test_as_many_equal_targets_as_a_tail_has_are_hopeless():
+    pairs = gaussian_pairs(20, 12, seed=2)
+    U = pairs.U.clone()
+    U[:, 5:10] = U[:, 4:5]  # six alike
+    for k, answer in ((1, False), (3, False), (5, False), (6, True)):
+        verdict = decide(Pairs(U, pairs.V), k)
+        assert verdict.feasible is answer
+        assert verify(verdict.certificate, Pairs(U, pairs.V))
+        assert holds_exactly(verdict.certificate, Pairs(U, pairs.V))
+    all_alike = Pairs(U[:, 4:5].repeat(1, 20), pairs.V)
+    for k in (1, 3, 19):
+        assert verify(decide(all_alike, k).certificate, all_alike)
+    weights = np.zeros((20, 20))
+    weights[5:9, 4] = 1.0  # four of a tail of five, and twins of unequal weights
+    assert not verify(Certificate(5, weights=weights), Pairs(U, pairs.V))
+    weights[9, 4] = 0.5
+    assert not verify(Certificate(5, weights=weights), Pairs(U, pairs.V))

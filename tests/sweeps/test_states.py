@@ -5,6 +5,7 @@ import torch
 
 from assocmem.__main__ import main
 from assocmem.pairs.data import gaussian_pairs
+from assocmem.sweeps.point_functions import point_function
 from assocmem.sweeps.run import state_file
 from assocmem.sweeps.sweep_file import read_sweep
 from assocmem.sweeps.tasks import Task, compute
@@ -50,6 +51,33 @@ def test_a_state_that_cannot_be_used_means_compute_again(sweep, tmp_path, capsys
         capsys.readouterr()
         compute(Task(*at, str(state)))
         assert capsys.readouterr().err == "", "a whole one has taken its place"
+
+
+STUBBORN = """\
+from pathlib import Path
+from typing import Annotated
+
+
+def stubborn(a: Annotated[int, "a number; [0, 9]"], *, checkpoint):
+    \"\"\"Converges from the beginning, but not from its own state; not at all for one.\"\"\"
+    if Path(checkpoint).exists() or a == 1:
+        raise ArithmeticError("gap 2e-11")
+    return {"b": a}
+"""
+
+
+def test_a_point_that_fails_on_its_state_is_computed_anew(tmp_path, monkeypatch, capsys):
+    (tmp_path / "stubborn_points.py").write_text(STUBBORN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    name, state = "stubborn_points:stubborn", tmp_path / "state"
+    for a, row in ((0, {"b": 0}), (1, None)):
+        state.write_bytes(b"a state")
+        result = compute(Task(name, point_function(name).code, "k", {"a": a}, str(state)))
+        assert result.row == row
+        assert (result.failure is None) == (row is not None)
+        said = "the point is computed anew, since it fails on its state: gap 2e-11"
+        assert capsys.readouterr().err.count(said) == 1
+        assert not state.exists()
 
 
 def test_a_run_removes_what_it_cannot_use(sweep, capsys):

@@ -177,6 +177,9 @@ def save(path: str | os.PathLike[str], certificate: Certificate, U: np.ndarray, 
     if well_formed(certificate, U, V) is None:
         raise ValueError(f"certificate = {_named(certificate)}: must be a Certificate that fits U and V")
     body = {"W": certificate.W} if certificate.feasible else {"weights": certificate.weights}
+    path = os.path.realpath(path)  # what a link leads to is written, and the link is left
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(f"path = {path!r}: must be a file, unlike what is there")
     partial = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{os.getpid()}.part")
     try:
         with open(partial, "wb") as file:
@@ -184,9 +187,11 @@ def save(path: str | os.PathLike[str], certificate: Certificate, U: np.ndarray, 
                 file, format=FORMAT, k=certificate.k, U=np.asarray(U), V=np.asarray(V), **body
             )
         os.replace(partial, path)
-    except BaseException:
+    except BaseException as error:
         if os.path.exists(partial):
             os.unlink(partial)
+        if isinstance(error, OSError) and error.filename == partial:
+            raise OSError(error.errno, error.strerror, path) from None
         raise
 
 
@@ -274,8 +279,9 @@ def _cancels(weights, U, V, k):
         return False
     weights, shared = _unit_scale(weights), k == n - 1
     even = bool((weights + np.diag(weights.max(axis=0)) == weights.max(axis=0)).all())
-    if (k == 1 or even) and not weights[~_vanishing(U, V)].any():
-        return True  # the comparisons are themselves zero
+    if not weights[~_vanishing(U, V)].any():  # the comparisons are themselves zero
+        alike = (weights == weights.max(axis=0)) | (weights == 0)
+        return k == 1 or bool(alike.all() and ((weights > 0).sum(axis=0) >= k)[weights.any(axis=0)].all())
     if shared and not even:
         return False
     weights, U, V = _what_plays_a_part(weights, U, V)

@@ -1,11 +1,13 @@
-"""A contradiction among few comparisons, found by a linear program.
+"""What a linear program finds: a contradiction among few comparisons, or a memory that meets all of them.
 
 Where two keys are equal, say, their two comparisons contradict each other whatever the other pairs do. The
 loss has no minimum then: on the way there the weights of all other comparisons vanish, and none of the bounds
 that prove weights on all of them applies. A linear program finds weights on as few comparisons as possible,
-and those can be made to cancel in integers.
+and those can be made to cancel in integers. It also gives each comparison the length one, which helps where
+lengths of targets differ so much that a loss sees the longest alone.
 """
 
+import numpy as np
 import torch
 from scipy.optimize import linprog
 
@@ -16,14 +18,16 @@ from assocmem.pairs.data import Pairs
 LARGEST_PROGRAM = 4_000_000
 """Entries of the largest program that is tried: some seconds. The comparisons that a search could satisfy
 least come first. Chosen by trial."""
-SECONDS = 60
+SECONDS = 20
 """Time after which the program is given up."""
 NOTHING = 1e-9
 """Weights over the largest up to which a comparison plays no part: the solver satisfies equations to 1e-7."""
 
 
-def contradiction(pairs: Pairs, W: torch.Tensor) -> torch.Tensor | None:
-    """Weights on few comparisons that nearly cancel, for top-1 retrieval.
+def contradiction(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+    """A memory with the largest smallest margin over the length of a comparison, or weights that cancel.
+
+    For top-1 retrieval. Neither is verified.
 
     Parameters
     ----------
@@ -34,26 +38,38 @@ def contradiction(pairs: Pairs, W: torch.Tensor) -> torch.Tensor | None:
 
     Returns
     -------
-    Tensor, shape (n, n), or None
-        None where there are none among the comparisons that were looked at, or too many of them.
+    memory : Tensor, shape (d, d), or None
+        None if the program has none.
+    weights : Tensor, shape (n, n), or None
+        None if there is a memory, or more than `FEW` comparisons would have weights.
     """
+    n, d = pairs.n, pairs.d
     lengths = (pairs.U[:, :, None] - pairs.U[:, None, :]).norm(dim=0) * pairs.V.norm(dim=0)
     S = all_scores(pairs, W)
     gains = (S.diagonal() - S) / lengths.clamp(min=torch.finfo(S.dtype).tiny)
     gains.fill_diagonal_(torch.inf)
-    count = min(pairs.n * (pairs.n - 1), LARGEST_PROGRAM // pairs.d**2)
-    chosen = gains.flatten().argsort(stable=True)[:count]
-    j, i = chosen // pairs.n, chosen % pairs.n
-    A = (pairs.U[:, i] - pairs.U[:, j])[:, None] * pairs.V[:, i][None]
-    A = torch.cat([A.flatten(0, 1) / lengths[j, i], A.new_ones(1, count)])
-    A, right = A[A.any(dim=1)].cpu().numpy(), [0.0] * (int(A.any(dim=1).sum()) - 1) + [1.0]
-    found = linprog([0.0] * count, A_eq=A, b_eq=right, method="highs-ds", options={"time_limit": SECONDS})
+    chosen = gains.flatten().argsort(stable=True)[: min(n * (n - 1), LARGEST_PROGRAM // d**2)]
+    j, i = chosen // n, chosen % n
+    A = (pairs.U[:, i] - pairs.U[:, j])[:, None] * pairs.V[:, i][None] / lengths[j, i]
+    A = A.flatten(0, 1).T.cpu().numpy()
+    if not np.isfinite(A).all():  # lengths beyond what squares can be
+        return None, None
+    found = linprog(
+        np.append(np.zeros(d * d), -1.0),
+        A_ub=np.column_stack([-A, np.ones(len(A))]),
+        b_ub=np.zeros(len(A)),
+        bounds=[(-1, 1)] * (d * d) + [(None, 1)],
+        method="highs-ds",
+        options={"time_limit": SECONDS},
+    )
     if found.status != 0:
-        return None
-    x = torch.from_numpy(found.x).to(S)
+        return None, None
+    if found.x[-1] > NOTHING:
+        return torch.from_numpy(found.x[:-1].reshape(d, d)).to(S), None
+    x = torch.from_numpy(-found.ineqlin.marginals).to(S)
     x[x < NOTHING * x.max()] = 0
-    if int(x.count_nonzero()) > FEW:
-        return None
+    if not 0 < int(x.count_nonzero()) <= FEW:
+        return None, None
     weights = torch.zeros_like(S)
     weights[j, i] = x / lengths[j, i]
-    return weights
+    return None, weights

@@ -139,14 +139,28 @@ def _search(pairs, k, max_steps, show):
         prepared = prepare(pairs, floor)
         verdict, W = _newton(pairs, prepared, k, max_steps, show)
         if verdict.feasible is None and k == 1:
-            certificate = _proof(pairs, prepared, contradiction(prepared.pairs, W), k)
-            verdict = Verdict(False, certificate, verdict.margin, verdict.steps) if certificate else verdict
+            verdict = _by_linear_program(pairs, prepared, W, verdict)
         if verdict.feasible is not None:
             return verdict
         undecided = undecided or replace(verdict, reason=verdict.reason + prepared.left_out)
         if not prepared.left_out:
             break
     return undecided
+
+
+def _by_linear_program(given, prepared, W, undecided):
+    """The verdict of a linear program that begins where a search has ended, or the one there was."""
+    memory, weights = contradiction(prepared.pairs, W)
+    certificate = _proof(given, prepared, weights, 1)
+    if certificate:
+        return Verdict(False, certificate, undecided.margin, undecided.steps)
+    if memory is None:
+        return undecided
+    certificate = Certificate(1, W=prepared.memory(memory).cpu().numpy())
+    margin = float(tail_margins(all_scores(prepared.pairs, memory), 1).min()) / (
+        float(memory.norm()) / given.d
+    )
+    return Verdict(True, certificate, margin, undecided.steps) if verify(certificate, given) else undecided
 
 
 def _newton(given, prepared, k, max_steps, show):

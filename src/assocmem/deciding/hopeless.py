@@ -20,7 +20,7 @@ too small to matter to a verdict."""
 def vanishing_comparison(pairs: Pairs, k: int) -> Certificate | None:
     """A certificate of a comparison that is zero whatever the memory.
 
-    There is one where a key is zero, and at k = 1 also where two targets are equal.
+    There is one where a key is zero, and where k competitors have the target of a key.
 
     Parameters
     ----------
@@ -38,14 +38,13 @@ def vanishing_comparison(pairs: Pairs, k: int) -> Certificate | None:
     empty = np.flatnonzero(~V.any(axis=0))
     if len(empty):
         weights[:, empty[0]] = 1.0
-    elif k == 1:
-        _, first, group = np.unique(U, axis=1, return_index=True, return_inverse=True)
-        twin = first[group.reshape(-1)]
-        if not (doubled := np.flatnonzero(twin != np.arange(pairs.n))).size:
-            return None
-        weights[twin[doubled[0]], doubled[0]] = 1.0
     else:
-        return None
+        _, group, members = np.unique(U, axis=1, return_inverse=True, return_counts=True)
+        group = group.reshape(-1)
+        alike = np.flatnonzero(group == members.argmax())
+        if len(alike) <= k:
+            return None
+        weights[alike[:k], alike[k]] = 1.0
     np.fill_diagonal(weights, 0)
     return Certificate(k, weights=weights)
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from assocmem.checks import UnusableState, UsageError
+from assocmem.checks import UsageError
 from assocmem.progress import note
 from assocmem.sweeps.origin import origin
 from assocmem.sweeps.parameters import MOST_LINE, is_word, one_line, short, text_of
@@ -154,18 +154,21 @@ def _printable(text):
 
 
 def _called(function, parameters, context):
-    """What a point function returns; a state that it cannot use is removed, and the point computed anew.
+    """What a point function returns. Where it fails on a state, that is removed, and it is called once more.
 
-    It gets copies, so that what it does to a list does not change what is stored.
+    A state may be of another problem, or lead a fit to where the last digits of a tight tolerance are out of
+    reach. The function gets copies, so that what it does to a list does not change what is stored.
     """
+    state = Path(context["checkpoint"]) if context.get("checkpoint") else None
+    resumed = state is not None and state.exists()
     try:
         return function.call(**copy.deepcopy(parameters), **context)
-    except UnusableState as error:
-        if not context.get("checkpoint"):
+    except Exception as error:
+        if not resumed:
             raise
-        note(f"{error}: the point is computed anew")
-        Path(context["checkpoint"]).unlink(missing_ok=True)
-        return function.call(**copy.deepcopy(parameters), **context)
+        note(f"the point is computed anew, since it fails on its state: {text_of(error)}")
+        state.unlink(missing_ok=True)
+    return function.call(**copy.deepcopy(parameters), **context)
 
 
 def plain(row: dict, parameters: Collection[str] = ()) -> dict[str, int | float | str | None]:
