@@ -50,8 +50,8 @@ SEARCHES = {"theory.repair.best_split", "theory.repair.best_margin"}
 """Functions that take seconds with good arguments; they have their own tests."""
 
 SECONDS = 600
-"""After which a call counts as hanging; the slowest, a search for the best repair, takes up to forty on an idle
-machine."""
+"""After which a call counts as hanging. The slowest, a search for the best repair, takes up to forty on an
+idle machine."""
 
 PACKAGE = str(Path(assocmem.__file__).parent)
 
