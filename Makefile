@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: book pdf test check faults confirm publish links newest bench overview lock clean
+.PHONY: book pdf test check faults corners confirm publish links newest bench overview lock clean
 
 book: $(READY)            ## execute the sections, build the HTML, say where it is
 	@$(BIN)/python -m assocmem build
@@ -18,7 +18,10 @@ test: $(READY)            ## ruff and pytest
 	@$(BIN)/python -m pytest -m "not site and not cuda and not faults"
 
 faults: $(READY)          ## bad input and interruptions by the hundred (an hour); rewrite their table
-	@ASSOCMEM_FAULT_REPORT=1 $(BIN)/python -m pytest -m faults tests/hostile
+	@ASSOCMEM_FAULT_REPORT=1 $(BIN)/python -m pytest -m faults -k "not corners" tests/hostile
+
+corners: $(READY)         ## every section and point function at the ends of its ranges (hours)
+	@ASSOCMEM_FAULT_REPORT=1 $(BIN)/python -m pytest -m faults -k corners tests/hostile
 
 check: $(READY)           ## look at the built book with a browser
 	@$(BIN)/python -m pytest -m site tests/site

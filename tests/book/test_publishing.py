@@ -37,6 +37,10 @@ def read(name):
     return (ROOT / name).read_text(encoding="utf-8")
 
 
+SMALL_DISKS = "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+"""The one step beside make: a test mounts a disk of its own in a namespace, which the server forbids."""
+
+
 def targets():
     return set(re.search(r"^\.PHONY: (.*)$", read("Makefile"), re.MULTILINE)[1].split())
 
@@ -52,7 +56,8 @@ def test_workflows_call_make_with_little_power_and_little_time(path):
     for job in workflow["jobs"].values():
         assert job["timeout-minutes"] <= 90
         steps = job["steps"]
-        called = [word for step in steps if "run" in step for word in step["run"].split()]
+        runs = [step["run"] for step in steps if "run" in step]
+        called = [word for run in runs if not run.startswith(SMALL_DISKS) for word in run.split()]
         assert called[0] == "make"
         assert set(called) - {"make"} <= targets()
         assert all(re.fullmatch(r"actions/[\w/-]+@v\d+", step["uses"]) for step in steps if "uses" in step)

@@ -21,7 +21,7 @@ OPEN = 1e-3
 """Distance from an end that does not belong to a range, over the length of the range where that is finite."""
 GROWTH = 2
 """How many times its size under the profile a count is made: an end of a million would only take time."""
-LIMIT = 60
+LIMIT = 15
 """Seconds of a processor after which an execution is given up, and says nothing."""
 REFUSED, SUCCESS, LATE = "refused: ", "success", "given up after the time allowed"
 
