@@ -68,7 +68,7 @@ def test_ratio_and_dimension_ask_for_the_same_failure():
     ratio = d**2 / (n * np.log(n))
     same = query_failure_at_ratio(n, ratio), query_failure(n, d, log2_points=11)
     assert same[0].value == pytest.approx(same[1].value, rel=1e-9)
-    with pytest.raises(ValueError, match=r"ratio = 1e-09: must be a finite number > "):
+    with pytest.raises(ValueError, match=r"ratio = 1e-09: must be a number > "):
         query_failure_at_ratio(10**6, 1e-9)
 
 
