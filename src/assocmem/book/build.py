@@ -17,21 +17,19 @@ from assocmem.book.explorer import write_script
 from assocmem.book.ledger import ledger, ledger_line, ledger_page, miscounts
 from assocmem.book.notes import read_notes
 from assocmem.book.promises import broken_promises, still_pictures
-from assocmem.book.rendered import begin, finish, sources
+from assocmem.book.rendered import render_alone
 from assocmem.book.run_record import read_record
 from assocmem.book.sections import PAGES, load_section
 from assocmem.book.status_page import status_page
 from assocmem.book.tables_page import tables_page
 from assocmem.checks import UsageError
-from assocmem.files import held, write_whole
+from assocmem.files import write_whole
 from assocmem.machine import THREAD_SETTINGS, cores
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sweeps.project import project_root
 
 EXPLORER_TABLES = "book/_static_src/explorer/tables.js"
 """The script with the numbers of the explorer pages, among their own scripts."""
-SOURCES = ".sources.json"
-"""Digests of what was rendered, in the folder of the rendered book."""
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 """What a terminal takes as a change of colour, and a message for people does not need."""
 MOST_LINES = 20
@@ -276,14 +274,10 @@ def render(root: Path, pages: Iterable[str]) -> list[str]:
         What went wrong.
     """
     output = root / "_build"
-    output.mkdir(exist_ok=True)
-    with held(output) as lock:
-        record, digests = output / SOURCES, sources(root, pages)
-        begin(record, digests, *(output / left for left in ("html", ".doctrees", "jupyter_execute")))
-        problems = jupyter_book(root, lock=lock)
-        if problems:  # all pages are read again next time, else the warnings would not come back
-            return problems
-        finish(record, digests)
+    left = "html", ".doctrees", "jupyter_execute"
+    problems = render_alone(output, root, pages, left, lambda lock: jupyter_book(root, lock=lock))
+    if problems:
+        return problems
     html = output / "html"
     missing = [page for page in [*pages, "claims.json"] if not _rendered(html, page).is_file()]
     lines = [f"the book lacks the page {page}" for page in missing]

@@ -5,10 +5,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from assocmem.book.build import SOURCES, contents, fail, jupyter_book, prepare
-from assocmem.book.rendered import begin, finish, sources
+from assocmem.book.build import contents, fail, jupyter_book, prepare
+from assocmem.book.rendered import render_alone
 from assocmem.checks import UsageError
-from assocmem.files import held, whole_file
+from assocmem.files import whole_file
 from assocmem.sweeps.project import project_root
 
 NAME = "linear-associative-memory"
@@ -92,14 +92,10 @@ def print_book(root: Path) -> list[str]:
     """
     target = pdf_path(root)
     work = target.parent / "_build" / "latex"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with held(target.parent) as lock:
-        record, digests = target.parent / SOURCES, sources(root, contents(root))
-        begin(record, digests, work.parent)
-        problems = _print(root, target, work, lock)
-        if not problems:
-            finish(record, digests)
-        return problems
+    left = [work.parent.name]
+    return render_alone(
+        target.parent, root, contents(root), left, lambda lock: _print(root, target, work, lock)
+    )
 
 
 def _print(root, target, work, lock):

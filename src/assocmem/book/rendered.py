@@ -9,13 +9,49 @@ read and written anew.
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from assocmem.files import write_whole
+from assocmem.files import held, write_whole
 
 ENDINGS = ".md", ".ipynb", ".bib"
 """Of the files that Sphinx reads for a page."""
+SOURCES = ".sources.json"
+"""Digests of what was rendered, in the folder of what came of it."""
+
+
+def render_alone(
+    output: Path, root: Path, pages: Iterable[str], left: Iterable[str], work: Callable[[int], list[str]]
+) -> list[str]:
+    """Render into a folder while nobody else does, upon what can be used again of an earlier rendering.
+
+    Parameters
+    ----------
+    output : Path
+        The folder.
+    root : Path
+        Of the project.
+    pages : iterable of str
+        Names of all pages, without endings.
+    left : iterable of str
+        What renderings leave in the folder.
+    work : callable
+        Takes the descriptor that holds the folder, renders, and returns what went wrong. If anything did, all
+        pages are read again next time, else the warnings would not come back.
+
+    Returns
+    -------
+    list of str
+        What went wrong.
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    with held(output) as lock:
+        record, digests = output / SOURCES, sources(root, pages)
+        begin(record, digests, *(output / name for name in left))
+        problems = work(lock)
+        if not problems:
+            finish(record, digests)
+        return problems
 
 
 def sources(root: Path, pages: Iterable[str]) -> dict[str, str]:
