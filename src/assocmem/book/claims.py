@@ -19,6 +19,18 @@ from assocmem.checks import require
 
 VERDICTS = ("holds", "holds with limits", "does not hold", "not yet")
 """What can come out, the best first."""
+KINDS = {
+    "simulation": "instances drawn and computed while the page was made",
+    "stored simulation": "instances computed earlier, by a sweep whose table is in the book",
+    "quadrature": "integrals and equations of the theory, solved in a second way",
+    "identity": "the two sides of an exact statement, computed in two ways",
+    "exact proof": "arithmetic without rounding, or with rounding that is bounded",
+    "asymptotic arithmetic": "a formula of the theory at sizes that no computer reaches",
+}
+"""What a check rests on. The last compares theory with theory where no instance can be made, so it is no
+evidence that anything happens: such a check has to state its limits, and is counted apart."""
+FORCE = 3
+"""Tolerances that a falsehood has to be away from the prediction, unless the check's limits say why not."""
 MIME = "application/vnd.assocmem.check+json"
 """The type under which an executed notebook carries a check as data."""
 STATEMENTS = Path(__file__).with_name("claims.yml")
@@ -87,6 +99,8 @@ class Check:
     ----------
     claim, what : str
         Id of the statement, and what was measured.
+    kind : str
+        What the check rests on, one of `KINDS`.
     measured, predicted, falsehood_predicted : list of float
         The numbers compared, entry by entry.
     tolerance : list of float
@@ -103,6 +117,7 @@ class Check:
 
     claim: str
     what: str
+    kind: str
     measured: list[float]
     predicted: list[float]
     tolerance: list[float]
@@ -120,6 +135,7 @@ class Check:
         statement = statements()[self.claim]
         return [
             ("Claim", f"{statement.name}: {statement.title}"),
+            ("Kind", f"{self.kind}: {KINDS[self.kind]}"),
             ("Measured", f"{self.what}: {in_short(self.measured)}"),
             ("Predicted", self.agreement),
             ("Falsehood", f"{self.falsehood}: {self.rejection}"),
@@ -127,23 +143,35 @@ class Check:
         ]
 
     @property
+    def distance(self) -> float:
+        """How far the numbers are from the prediction together, in tolerances.
+
+        The root mean square of their distances, each in units of its own tolerance; 0 for a number on the
+        right side of a bound, infinite for one that misses a prediction without tolerance.
+        """
+        return _together(self.measured, self.predicted, self.tolerance, self.relation)
+
+    @property
+    def falsehood_distance(self) -> float:
+        """How far the numbers are from the falsehood together, in tolerances, as in `distance`."""
+        return _together(self.measured, self.falsehood_predicted, self.tolerance, self.relation)
+
+    @property
+    def force(self) -> float:
+        """How far the falsehood is from the prediction, in tolerances: what the check can tell apart."""
+        return _together(self.falsehood_predicted, self.predicted, self.tolerance, "==")
+
+    @property
     def agreement(self) -> str:
         """How the measurement compares with the prediction, in a few words."""
         text = f"{bound_in_short(self.relation, self.predicted)}, tolerance {in_short(self.tolerance)}"
-        return text + self._count(self.predicted, "within it", True)
+        return f"{text}: {_in_tolerances(self.distance)}"
 
     @property
     def rejection(self) -> str:
         """How the measurement compares with the falsehood, in a few words."""
-        fits = _fits(self.measured, self.falsehood_predicted, self.tolerance, self.relation)
-        verb = "not rejected" if fits.all() else "rejected"
-        text = f"{in_short(self.falsehood_predicted)}, {verb}"
-        return text + self._count(self.falsehood_predicted, "outside", False)
-
-    def _count(self, predicted, word, wanted):
-        """``: 31 of 32 within it``, where there is more than one number."""
-        fits = _fits(self.measured, predicted, self.tolerance, self.relation)
-        return f": {np.sum(fits == wanted)} of {fits.size} {word}" if fits.size > 1 else ""
+        verb = "rejected" if self.falsehood_distance > 1 else "not rejected"
+        return f"{in_short(self.falsehood_predicted)}, {verb}: {_in_tolerances(self.falsehood_distance)}"
 
     def _text(self):
         return "\n".join(f"{name}: {text}" for name, text in (*self._rows(), ("Verdict", self.verdict)))
@@ -171,6 +199,7 @@ def check(
     claim: str,
     what: str,
     *,
+    kind: str,
     measured: float | Sequence[float],
     predicted: float | Sequence[float],
     tolerance: float | Sequence[float],
@@ -187,6 +216,8 @@ def check(
         Id of a statement of the paper.
     what : str
         What was measured, in a few words.
+    kind : str
+        What the check rests on, one of `KINDS`.
     measured, predicted : float or sequence of float
         Of one length; a single prediction holds for all measurements.
     tolerance : float or sequence of float
@@ -203,16 +234,20 @@ def check(
     Returns
     -------
     Check
-        ``verdict`` is "holds" or "holds with limits" if the measurement agrees with the prediction and
-        contradicts the falsehood, "does not hold" if it disagrees with the prediction, and "not yet" if it
-        cannot tell the prediction from the falsehood.
+        ``verdict`` is "holds" or "holds with limits" if every number agrees with the prediction and all of
+        them together contradict the falsehood, "does not hold" if a number disagrees with the prediction,
+        and "not yet" if the numbers together are within a tolerance of the falsehood.
 
     Raises
     ------
     ValueError
-        For an unknown claim or relation, a negative tolerance, or numbers that are not finite.
+        For an unknown claim, kind or relation, a negative tolerance, numbers that are not finite, or
+        asymptotic arithmetic without limits.
     """
     require(claim in statements(), "claim", claim, "the id of a statement in claims.yml")
+    require(kind in KINDS, "kind", kind, f"one of {', '.join(KINDS)}")
+    apart = kind != "asymptotic arithmetic"
+    require(limits or apart, "limits", limits, "stated for asymptotic arithmetic, which shows no instance")
     require(relation in ("==", "<=", ">="), "relation", relation, "==, <= or >=")
     best = "holds with limits" if limits else "holds"
     expected = expected or best
@@ -225,14 +260,14 @@ def check(
     finite = np.isfinite(np.concatenate([measured, predicted, tolerance, wrong])).all()
     require(finite, "measured", measured, "finite, and so the numbers it is compared with")
     require(min(tolerance) >= 0, "tolerance", tolerance, ">= 0")
-    if not _agrees(measured, predicted, tolerance, relation):
+    if not (_distances(measured, predicted, tolerance, relation) <= 1).all():
         verdict = "does not hold"
-    elif _agrees(measured, wrong, tolerance, relation):
+    elif _together(measured, wrong, tolerance, relation) <= 1:
         verdict = "not yet"
     else:
         verdict = best
     return Check(
-        claim, what, measured, predicted, tolerance, relation, named, wrong, limits, verdict, expected
+        claim, what, kind, measured, predicted, tolerance, relation, named, wrong, limits, verdict, expected
     )
 
 
@@ -240,14 +275,26 @@ def _list(numbers):
     return [float(x) for x in np.atleast_1d(np.asarray(numbers, dtype=float))]
 
 
-def _fits(measured, predicted, tolerance, relation):
+def _distances(measured, predicted, tolerance, relation):
+    """Distances on the wrong side of a prediction, in tolerances."""
     difference = np.subtract(measured, predicted)
-    distance = {"==": np.abs(difference), "<=": difference, ">=": -difference}[relation]
-    return distance <= np.asarray(tolerance)
+    distance = {"==": abs(difference), "<=": difference, ">=": -difference}[relation].clip(0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(distance > 0, distance / np.asarray(tolerance), 0.0)
 
 
-def _agrees(*comparison):
-    return bool(_fits(*comparison).all())
+def _together(*comparison):
+    return float(np.sqrt(np.mean(_distances(*comparison) ** 2)))
+
+
+def _in_tolerances(distance):
+    """A distance in words."""
+    if distance == 0:
+        return "within it exactly"
+    if np.isinf(distance):
+        return "outside, where nothing is tolerated"
+    number = "more than 1000" if distance > 1000 else f"{distance:.2g}"
+    return f"{number} tolerances away"
 
 
 def in_short(numbers: Sequence[float]) -> str:
@@ -315,4 +362,23 @@ def surprises(checks: Iterable[Check]) -> list[str]:
         f"{c.claim}, {c.what}: verdict '{c.verdict}', the section says '{c.expected}'"
         for c in checks
         if c.verdict != c.expected
+    ]
+
+
+def weak(checks: Iterable[Check]) -> list[str]:
+    """Lines for the checks that could hardly have failed: a falsehood nearer than `FORCE`, and no limits.
+
+    Parameters
+    ----------
+    checks : iterable of Check
+
+    Returns
+    -------
+    list of str
+    """
+    return [
+        f"{c.claim}, {c.what}: the falsehood is only {c.force:.2g} tolerances from the prediction, "
+        f"and no limits say why"
+        for c in checks
+        if c.force < FORCE and not c.limits
     ]
