@@ -1,4 +1,4 @@
-// The filter of the ledger: by verdict, by section and by words. What is chosen stands in the address, so that
+// The filter of the ledger: by verdict, by kind of check, by section and by words. What is chosen stands in the address, so that
 // a link can lead to a part of the ledger. Without this script the page shows all entries.
 document.addEventListener("DOMContentLoaded", () => {
   const table = document.querySelector("table.ledger-overview");
@@ -17,6 +17,7 @@ document.addEventListener("DOMContentLoaded", () => {
     return {
       row, entry, chapter,
       verdict: slug(row.querySelector(".verdict").textContent),
+      kinds: row.querySelector(".ledger-kinds").textContent.split(", ").filter(Boolean),
       section: chapter.querySelector("h2").textContent.replace(/#$/, "").trim(),
       words: plain(row.textContent + " " + entry.textContent),
     };
@@ -50,6 +51,11 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const section = make("select", { id: "ledger-section" }, new Option("all sections", ""));
   section.append(...sections.map((title) => new Option(title, nameOf[title])));
+  const kind = make("select", { id: "ledger-kind" }, new Option("all kinds", ""));
+  kind.append(...[...new Set(items.flatMap((item) => item.kinds))].map((name) => {
+    const count = items.filter((item) => item.kinds.includes(name)).length;
+    return new Option(`${name} (${count})`, slug(name));
+  }));
   const words = make("input", { type: "search", id: "ledger-words", autocomplete: "off" });
   const reset = make("button", { type: "button", className: "ledger-reset" }, "Show all");
   const count = make("p", { className: "ledger-count" });
@@ -60,6 +66,7 @@ document.addEventListener("DOMContentLoaded", () => {
   group.setAttribute("aria-label", "Verdicts to show");
   const form = make(
     "form", { className: "ledger-filter" }, group,
+    make("label", {}, "Checked by ", kind),
     make("label", {}, "Section ", section),
     make("label", {}, "Words ", words),
     reset, count,
@@ -76,6 +83,7 @@ document.addEventListener("DOMContentLoaded", () => {
     let shown = 0;
     for (const item of items) {
       item.shown = (!verdicts.length || verdicts.includes(item.verdict))
+        && (!kind.value || item.kinds.some((name) => slug(name) === kind.value))
         && (!section.value || nameOf[item.section] === section.value)
         && wanted.every((matches) => matches(item.words));
       shown += item.shown;
@@ -87,14 +95,15 @@ document.addEventListener("DOMContentLoaded", () => {
       chapter.classList.toggle(HIDDEN, !any);
     }
     count.textContent = shown ? `${shown} of ${items.length} entries shown` : `none of ${items.length} entries matches`;
-    reset.disabled = !(verdicts.length || section.value || wanted.length);
+    reset.disabled = !(verdicts.length || kind.value || section.value || wanted.length);
     remember(verdicts);
   };
 
   const remember = (verdicts) => {
     const address = new URL(location.href);
-    for (const name of ["verdict", "section", "words"]) address.searchParams.delete(name);
+    for (const name of ["verdict", "kind", "section", "words"]) address.searchParams.delete(name);
     for (const verdict of verdicts) address.searchParams.append("verdict", verdict);
+    if (kind.value) address.searchParams.set("kind", kind.value);
     if (section.value) address.searchParams.set("section", section.value);
     if (words.value.trim()) address.searchParams.set("words", words.value.trim());
     if (address.href === location.href) return;
@@ -107,6 +116,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const clear = () => {
     buttons.forEach((button) => press(button, false));
+    kind.value = "";
     section.value = "";
     words.value = "";
     apply();
@@ -123,10 +133,13 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const asked = new URLSearchParams(location.search);
   buttons.forEach((button) => press(button, asked.getAll("verdict").includes(button.value)));
+  kind.value = asked.get("kind") ?? "";
+  if (kind.selectedIndex < 0) kind.value = "";
   section.value = asked.get("section") ?? "";
   if (section.selectedIndex < 0) section.value = "";
   words.value = asked.get("words") ?? "";
 
+  kind.addEventListener("change", apply);
   section.addEventListener("change", apply);
   words.addEventListener("input", apply);
   reset.addEventListener("click", () => { clear(); words.focus(); });

@@ -6,6 +6,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assocmem.book import claims
 from assocmem.book.claims import MIME, check, read_checks, statements, surprises
@@ -13,7 +15,12 @@ from assocmem.book.sections import section_names
 
 
 def eight(measured, **changes):
-    settings = {"predicted": 8, "tolerance": 0.5, "falsehood": ("constant 4", 4)} | changes
+    settings = {
+        "kind": "simulation",
+        "predicted": 8,
+        "tolerance": 0.5,
+        "falsehood": ("constant 4", 4),
+    } | changes
     return check("proposition-1", "the constant", measured=measured, **settings)
 
 
@@ -41,11 +48,65 @@ def test_bounds(relation, measured, verdict):
     assert eight(measured, relation=relation, tolerance=0, falsehood=falsehood).verdict == verdict
 
 
-def test_arrays_agree_entry_by_entry_and_one_entry_is_enough_to_reject():
+def test_arrays_agree_entry_by_entry():
     good = eight([8.0, 8.4], predicted=[8, 8.5], tolerance=[0.1, 0.2], falsehood=("one is 9", [8, 9]))
     assert good.verdict == "holds"
     assert eight([8.0, 9.0], predicted=[8, 8.5]).verdict == "holds"
     assert eight([8.0, 9.1], predicted=[8, 8.5]).verdict == "does not hold"
+
+
+def test_a_falsehood_is_rejected_by_all_numbers_together():
+    many = [8.0] * 10
+    barely_one = eight(many, falsehood=("9 once", [8] * 9 + [9]))
+    assert barely_one.falsehood_distance == pytest.approx(2 / 10**0.5)
+    assert barely_one.verdict == "not yet"
+    assert eight(many, falsehood=("a little off everywhere", 8.6)).verdict == "holds"
+    assert eight(many, falsehood=("far off once", [8] * 9 + [10])).verdict == "holds"
+
+
+@given(
+    st.lists(st.floats(-3, 3), min_size=1, max_size=6),
+    st.floats(-5, 5),
+    st.sampled_from(["==", "<=", ">="]),
+)
+def test_distances_are_in_tolerances_and_do_not_depend_on_units(offsets, wrong, relation):
+    numbers = {"measured": 8 + 0.25 * np.array(offsets), "tolerance": 0.5, "relation": relation}
+    c = eight(**numbers, falsehood=("another", 8 + wrong))
+    unit = eight(
+        100 * numbers["measured"],
+        predicted=800,
+        tolerance=50,
+        relation=relation,
+        falsehood=("another", 800 + 100 * wrong),
+    )
+    for name in ("distance", "falsehood_distance", "force"):
+        assert getattr(unit, name) == pytest.approx(getattr(c, name), abs=1e-9)
+    assert c.force == pytest.approx(abs(wrong) / 0.5)
+    if c.verdict != "does not hold":
+        assert c.distance <= 1
+
+
+def test_a_check_that_tells_little_apart_needs_limits():
+    assert claims.weak([eight(8.0), eight(8.0, falsehood=("7", 7), limits="small sizes")]) == []
+    (line,) = claims.weak([eight(8.0, falsehood=("7", 7))])
+    assert line == (
+        "proposition-1, the constant: the falsehood is only 2 tolerances from the prediction, "
+        "and no limits say why"
+    )
+
+
+def test_where_nothing_is_tolerated_a_miss_is_infinitely_far():
+    c = eight(8.0, tolerance=0)
+    assert (c.distance, c.falsehood_distance, c.force) == (0, np.inf, np.inf)
+    assert c.rejection == "4, rejected: outside, where nothing is tolerated"
+    assert eight(8.5, tolerance=0).verdict == "does not hold"
+
+
+def test_theory_against_theory_at_unreachable_sizes_states_its_limits():
+    with pytest.raises(ValueError, match="limits = '': must be stated for asymptotic arithmetic"):
+        eight(8.0, kind="asymptotic arithmetic")
+    found = eight(8.0, kind="asymptotic arithmetic", limits="no instance has this size")
+    assert found.verdict == "holds with limits"
 
 
 @pytest.mark.parametrize(
@@ -55,6 +116,7 @@ def test_arrays_agree_entry_by_entry_and_one_entry_is_enough_to_reject():
         ({"predicted": [8, 8, 8]}, "predicted = .*: must be one number or 1"),
         ({"predicted": np.nan}, "finite"),
         ({"relation": "<"}, "relation = '<'"),
+        ({"kind": "hearsay"}, "kind = 'hearsay': must be one of simulation"),
         ({"expected": "maybe"}, "expected = 'maybe'"),
     ],
 )
@@ -62,7 +124,7 @@ def test_malformed_checks_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         eight(8.0, **changes)
     with pytest.raises(ValueError, match="claim = 'theorem-99'"):
-        check("theorem-99", "", measured=1, predicted=1, tolerance=1, falsehood=("", 5))
+        check("theorem-99", "", kind="identity", measured=1, predicted=1, tolerance=1, falsehood=("", 5))
 
 
 def test_a_check_survives_the_way_through_a_notebook(tmp_path):
@@ -75,13 +137,15 @@ def test_a_check_survives_the_way_through_a_notebook(tmp_path):
     assert read_checks(path) == [original]
 
 
-def test_a_reader_is_told_how_many_numbers_agree():
+def test_a_reader_is_told_how_far_numbers_are_from_both_claims():
     c = eight([8.1, 8.0, 7.9], falsehood=("4 at the end", [8, 8, 4]))
-    assert c.agreement == "8, tolerance 0.5: 3 of 3 within it"
-    assert c.rejection == "8, 8, 4, rejected: 1 of 3 outside"
-    assert eight(8).agreement == "8, tolerance 0.5"
-    assert eight(6, tolerance=3).rejection == "4, not rejected"
+    assert c.agreement == "8, tolerance 0.5: 0.16 tolerances away"
+    assert c.rejection == "8, 8, 4, rejected: 4.5 tolerances away"
+    assert eight(8).agreement == "8, tolerance 0.5: within it exactly"
+    assert eight(6, tolerance=3).rejection == "4, not rejected: 0.67 tolerances away"
+    assert eight(8, tolerance=1e-9).rejection == "4, rejected: more than 1000 tolerances away"
     assert "20 numbers from 8 to 8.19" in eight(8 + np.arange(20) / 100)._text()
+    assert "Kind: simulation: instances drawn" in eight(8)._text()
 
 
 def test_surprises_are_the_verdicts_that_the_text_does_not_report():

@@ -10,7 +10,12 @@ TITLES = {"correlation_memory": "Outer products"}
 
 
 def eight(measured, claim="proposition-1", **changes):
-    settings = {"predicted": 8, "tolerance": 0.5, "falsehood": ("constant 4", 4)} | changes
+    settings = {
+        "kind": "simulation",
+        "predicted": 8,
+        "tolerance": 0.5,
+        "falsehood": ("constant 4", 4),
+    } | changes
     return check(claim, "the constant [8]", measured=measured, **settings)
 
 
@@ -68,7 +73,37 @@ def test_one_sentence_counts_and_links_what_there_is():
         'Of 66 statements and figures of the paper, <a href="ledger.html?verdict=holds">1 holds</a>, '
         '<a href="ledger.html?verdict=does-not-hold">1 does not</a> and '
         '<a href="ledger.html?verdict=not-yet">64 are not decided yet</a>.\n'
+        'The verdicts rest on 2 checks: <a href="ledger.html?kind=simulation">2 by simulation</a>.\n'
     )
+
+
+def test_kinds_of_checks_are_counted_and_listed_in_one_order():
+    own = [
+        eight(8, kind="asymptotic arithmetic", limits="far away"),
+        eight(8, kind="stored simulation"),
+        eight(8, kind="stored simulation"),
+    ]
+    entries = ledger({"correlation_memory": own})
+    assert by_id({"correlation_memory": own})["proposition-1"]["kinds"] == [
+        "stored simulation",
+        "asymptotic arithmetic",
+    ]
+    assert ledger_line(entries).splitlines()[1] == (
+        'The verdicts rest on 3 checks: <a href="ledger.html?kind=stored-simulation">2 by stored simulation'
+        '</a> and <a href="ledger.html?kind=asymptotic-arithmetic">1 by asymptotic arithmetic</a>.'
+    )
+    assert '<span class="ledger-kinds">stored simulation, asymptotic arithmetic</span>' in ledger_page(
+        entries, TITLES
+    )
+    assert "The verdicts rest" not in ledger_line(ledger({}))
+
+
+def test_distances_of_checks_are_data_and_an_infinite_one_is_nothing():
+    exact, usual = by_id({"correlation_memory": [eight(8, tolerance=0), eight(8.25)]})["proposition-1"][
+        "checks"
+    ]
+    assert (exact["distance"], exact["falsehood_distance"], exact["force"]) == (0, None, None)
+    assert (usual["distance"], usual["force"]) == (0.5, 8)
 
 
 def test_a_check_that_vanished_or_came_is_told(monkeypatch):

@@ -33,9 +33,12 @@ def cell(source, *outputs, **metadata):
 
 PNG = shown("image/png", base64.b64encode(picture()).decode())
 TABLE = shown("text/markdown", Table({"a": [1]})._repr_markdown_())
+SETTINGS = {"kind": "simulation", "measured": 8, "predicted": 8, "tolerance": 1, "falsehood": ("4", 4)}
 CHECK = nb.new_output(
     "display_data",
-    check("lemma-3", "it", measured=8, predicted=8, tolerance=1, falsehood=("4", 4))._repr_mimebundle_(),
+    check(
+        "lemma-3", "it", kind="simulation", measured=8, predicted=8, tolerance=1, falsehood=("4", 4)
+    )._repr_mimebundle_(),
 )
 TEXT = nb.new_output("stream", name="stdout", text="1\n")
 WARNING = nb.new_output("stream", name="stderr", text="careful\n")

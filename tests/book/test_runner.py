@@ -467,7 +467,7 @@ def test_verdicts_other_than_the_text_reports_are_noted(project, capsys):
 # %%
 from assocmem.book.claims import check
 
-check("lemma-3", "it", measured=n, predicted=3, tolerance=1, falsehood=("9", 9))
+check("lemma-3", "it", kind="simulation", measured=n, predicted=3, tolerance=1, falsehood=("9", 9))
 """
     source = project / "notebooks" / "tiny.py"
     source.write_text(source.read_text(encoding="utf-8") + checks, encoding="utf-8")

@@ -48,7 +48,7 @@ def notes(project):
 
 
 def output(claim, what="it"):
-    c = check(claim, what, measured=8, predicted=8, tolerance=1, falsehood=("4", 4))
+    c = check(claim, what, kind="simulation", measured=8, predicted=8, tolerance=1, falsehood=("4", 4))
     return {"output_type": "display_data", "metadata": {}, "data": c._repr_mimebundle_()}
 
 

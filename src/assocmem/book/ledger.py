@@ -1,10 +1,11 @@
 """The ledger: one entry for each statement of the paper, as data for machines and as a page."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 
-from assocmem.book.claims import Check, badge, bound_in_short, in_short, statements
+from assocmem.book.claims import KINDS, Check, badge, bound_in_short, in_short, statements
 from assocmem.book.markdown import list_table, section_link
 
 _WORST_FIRST = ("does not hold", "not yet", "holds with limits", "holds")
@@ -94,7 +95,7 @@ def ledger(checks: Mapping[str, Sequence[Check]]) -> list[dict]:
     list of dict
     """
     placed = [
-        (c, asdict(c) | {"section": section, "anchor": anchor})
+        (c, asdict(c) | _distances(c) | {"section": section, "anchor": anchor})
         for section, own in checks.items()
         for c, anchor in zip(own, anchors(section, own), strict=True)
     ]
@@ -109,6 +110,7 @@ def ledger(checks: Mapping[str, Sequence[Check]]) -> list[dict]:
                 "title": statement.title,
                 "section": statement.section,
                 "verdict": worst["verdict"],
+                "kinds": [kind for kind in KINDS if kind in {e["kind"] for e in own}],
                 "measured": worst.get("measured"),
                 "predicted": worst.get("predicted"),
                 "tolerance": worst.get("tolerance"),
@@ -119,11 +121,17 @@ def ledger(checks: Mapping[str, Sequence[Check]]) -> list[dict]:
     return entries
 
 
+def _distances(c):
+    """How far apart things are, in tolerances; None where nothing is tolerated."""
+    numbers = {name: getattr(c, name) for name in ("distance", "falsehood_distance", "force")}
+    return {name: x if math.isfinite(x) else None for name, x in numbers.items()}
+
+
 # --- in words -------------------------------------------------------------------------------------
 
 
 def ledger_line(entries: Sequence[dict]) -> str:
-    """How many statements hold, in one sentence that leads to them.
+    """How many statements hold and what the checks rest on, in two sentences that lead to them.
 
     Parameters
     ----------
@@ -141,13 +149,25 @@ def ledger_line(entries: Sequence[dict]) -> str:
         for verdict, verbs in _VERBS.items()
         if (count := counts[verdict])
     ]
-    listed = ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else parts[0]
-    return f"Of {len(entries)} statements and figures of the paper, {listed}.\n"
+    first = f"Of {len(entries)} statements and figures of the paper, {_listed(parts)}."
+    kinds = Counter(c["kind"] for entry in entries for c in entry["checks"])
+    if not kinds:
+        return first + "\n"
+    parts = [
+        f'<a href="ledger.html?kind={slug(kind)}">{count} by {kind}</a>'
+        for kind in KINDS
+        if (count := kinds[kind])
+    ]
+    return f"{first}\nThe verdicts rest on {kinds.total()} checks: {_listed(parts)}.\n"
 
 
-def slug(verdict: str) -> str:
-    """A verdict as it stands in an address."""
-    return verdict.replace(" ", "-")
+def _listed(parts):
+    return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else parts[0]
+
+
+def slug(words: str) -> str:
+    """A verdict or a kind of check as it stands in an address."""
+    return words.replace(" ", "-")
 
 
 def ledger_page(entries: Sequence[dict], titles: Mapping[str, str]) -> str:
@@ -185,7 +205,9 @@ _HEAD = """\
 
 Every numbered statement and figure of the paper, with what was measured.
 A verdict is earned by numbers.
-The measurement must agree with the prediction and contradict a named falsehood on the same data.
+Every number must agree with the prediction.
+All numbers of a check together must contradict a named falsehood.
+How far they are from either is told in tolerances: one is the most that a number may be off.
 The page is made from the outputs of the executed sections.
 The same entries for machines are in <a href="../claims.json">claims.json</a>.
 
@@ -202,7 +224,7 @@ def _overview(entries, titles):
             (
                 f"[{statements()[entry['id']].name}](#{entry['id']})",
                 entry["title"],
-                badge(entry["verdict"]),
+                f'{badge(entry["verdict"])} <span class="ledger-kinds">{", ".join(entry["kinds"])}</span>',
                 in_short(worst["measured"]) if worst else "",
                 bound_in_short(worst["relation"], worst["predicted"]) if worst else "",
                 f"[{titles[worst['section']]}](#{worst['anchor']})" if worst else place,
@@ -237,7 +259,7 @@ def _check(entry):
 def _check_row(entry):
     c = _check(entry)
     return (
-        badge(c.verdict) + (f" {c.limits}" if c.limits else ""),
+        f"{badge(c.verdict)} {c.kind}" + (f"; {c.limits}" if c.limits else ""),
         f"[{c.what}](#{entry['anchor']}): {in_short(c.measured)}",
         c.agreement,
         f"{c.falsehood}: {c.rejection}",
