@@ -66,6 +66,26 @@ def threshold(column):
     return low
 
 
+@pytest.mark.parametrize(("r", "least_miss"), [(0.2, 0.4), (0.5, 0)])
+def test_the_targets_around_a_threshold_have_a_mean_along_the_output(r, least_miss):
+    """Its square is ``A^2/d + B^2/d^2``; Appendix B has ``A = 0``, as it is where curvature is symmetric."""
+    load, beta, ridge, d = 0.25, 3.0, 0.5, 32
+    theory = solve_scalar(load, r, beta=beta, ridge=ridge)
+    z = np.linspace(-9, 9, 4001)
+    weights = np.exp(-(z**2) / 2) / np.exp(-(z**2) / 2).sum()
+    q = expit(beta * (theory.nu * z - theory.mu))
+    second, third = beta * q * (1 - q), beta**2 * q * (1 - q) * (1 - 2 * q)
+    A, B = theory.nu / r * abs(weights @ third), math.sqrt(weights @ second**2 / load) / r
+    squares = []
+    for seed in range(4):
+        point = minimise(problem(d, int(load * d * d), r=r, beta=beta, ridge=ridge, seed=seed))
+        squares.append(float((point.problem.pairs.U @ point.c).square().sum(dim=0).mean()))
+    length = math.sqrt(np.mean(squares))
+    assert length == pytest.approx(math.sqrt(A**2 / d + B**2 / d**2), rel=0.03)
+    assert abs(B / d - length) >= least_miss * length
+    assert (A > 1) == (r != 0.5)
+
+
 def test_the_weights_of_an_iterated_removal_are_those_before_each_loss():
     found = errata.iterated_removal(problem(12, 72, ridge=1.0), 3)
     lengths = [np.linalg.norm(x) for x in (found.truth, found.truth - found.corrected)]

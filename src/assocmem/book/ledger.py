@@ -188,6 +188,7 @@ A verdict is earned by numbers.
 The measurement must agree with the prediction and contradict a named falsehood on the same data.
 The page is made from the outputs of the executed sections.
 The same entries for machines are in <a href="../claims.json">claims.json</a>.
+Where the paper itself says something else than its proofs give is a page of its own, the {{doc}}`errata`.
 
 {line}"""
 
