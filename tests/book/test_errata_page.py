@@ -35,7 +35,10 @@ def test_each_row_says_where_what_and_how_one_knows(page):
 
 def test_the_page_leans_on_tests_that_exist_and_on_all_of_them(page):
     source = (ROOT / "tests/experiments/test_errata.py").read_text(encoding="utf-8")
-    assert set(re.findall(r"`(test_\w+)`", page)) == set(re.findall(r"^def (test_\w+)", source, re.M))
+    named = re.findall(r"^([WCS]\d+) +(test_\w+)$", page, re.M)
+    assert {test for _, test in named} == set(re.findall(r"^def (test_\w+)", source, re.M))
+    cells = {row[0].split(".")[0].strip("* "): row[-1] for table in rows(page) for row in table[1:]}
+    assert {tag for tag, _ in named} == {tag for tag, last in cells.items() if "#errata-tests" in last}
 
 
 def test_its_links_lead_to_entries_of_the_ledger_and_places_that_are_there(page):

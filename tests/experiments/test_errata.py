@@ -201,6 +201,11 @@ def test_the_adjoint_gives_the_gradient_of_the_norm_too():
                 ends.append(float(minimise(moved).W.square().sum()) / whole.pairs.d**2)
             slope = (ends[0] - ends[1]) / 2e-4
             assert float(gradient[place]) == pytest.approx(slope, rel=1e-3, abs=1e-5)
+    lengths = [
+        math.sqrt(sum(float(x.square().sum()) for x in errata.squared_norm_gradient(problem(d, d * d // 2))))
+        for d in (8, 24)
+    ]
+    assert lengths[1] / lengths[0] == pytest.approx(math.sqrt(1 / 3), abs=0.1)  # 1 without the gain of (A4)
 
 
 # --- sharper than printed -------------------------------------------------------------------------
