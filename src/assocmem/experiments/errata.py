@@ -199,10 +199,10 @@ def moved_scores(problem: Problem) -> tuple[float, float]:
     h = problem.pairs.n - 1
     rest = minimise(without(problem, h), full.W)
     change = problem.pairs.U.T @ (full.W - rest.W) @ rest.problem.pairs.V
-    return float(change[h].square().mean().sqrt()), float(drop_row(change, h).square().mean().sqrt())
+    return float(change[h].square().mean().sqrt()), float(_drop_row(change, h).square().mean().sqrt())
 
 
-def drop_row(X: torch.Tensor, h: int) -> torch.Tensor:
+def _drop_row(X: torch.Tensor, h: int) -> torch.Tensor:
     """A matrix without row h."""
     return torch.cat([X[:h], X[h + 1 :]])
 
