@@ -210,6 +210,7 @@ All numbers of a check together must contradict a named falsehood.
 How far they are from either is told in tolerances: one is the most that a number may be off.
 The page is made from the outputs of the executed sections.
 The same entries for machines are in <a href="../claims.json">claims.json</a>.
+Where the paper itself says something else than its proofs give is a page of its own, the {{doc}}`errata`.
 
 {line}"""
 
