@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from assocmem.book.claims import badge, statements
-from assocmem.book.ledger import ledger
+from assocmem.book.ledger import ledger, ledger_page
 from assocmem.book.proof_map import (
     BOX,
     FIRST_PLACE,
@@ -140,3 +140,16 @@ def test_a_box_has_the_colour_of_its_verdict():
 
 def test_the_halves_are_sections_of_the_book():
     assert set(section_names()) > FIRST_PLACE
+
+
+def test_each_entry_of_the_ledger_names_its_neighbours():
+    entries = ledger_page(ledger({}), {}).split("::::{div} ledger-entry\n")[1:]
+    told = {re.match(r"\((.*)\)=", entry)[1]: entry for entry in entries}
+    assert told.keys() == USES.keys()
+    used_by = users(USES)
+    for name, entry in told.items():
+        line = next((line for line in entry.splitlines() if line.startswith("*In the proof*")), "")
+        own, _, others = line.partition("is used by")
+        assert re.findall(r"\(#([\w-]+)\)", own) == USES[name]
+        assert re.findall(r"\(#([\w-]+)\)", others) == used_by[name]
+    assert "[Formula (Percentile law of the CMM)](#equation-percentile-copula)" in told["figure-3"]

@@ -82,6 +82,11 @@ class Statement:
         return f"{self.kind.capitalize()} {self.number}" if self.number else "Formula"
 
     @property
+    def called(self) -> str:
+        """The name, with the title where there is no number to tell it from others."""
+        return self.name if self.number else f"{self.name} ({self.title})"
+
+    @property
     def source(self) -> str:
         """Name, place and label in the paper, for a machine-readable entry."""
         return f"{self.name}, {self.place}" + (f" [{self.label}]" if self.label else "")

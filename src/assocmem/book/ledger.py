@@ -235,7 +235,7 @@ def _neighbours(statement):
     """A line on what a statement rests on and what rests on it."""
     users = [other.id for other in statements().values() if statement.id in other.uses]
     words = [
-        f"{verb} {', '.join(f'[{statements()[name].name}](#{name})' for name in names)}"
+        f"{verb} {', '.join(f'[{statements()[name].called}](#{name})' for name in names)}"
         for verb, names in (("uses", statement.uses), ("is used by", users))
         if names
     ]

@@ -20,11 +20,11 @@ FIRST_PLACE = frozenset(
 """The sections of the book on top-1 retrieval: their statements have a map of their own."""
 WIDEST = 4
 """Boxes of one layer at most: so many fit beside each other on a page."""
-BOX = (150, 56)
+BOX = (146, 56)
 """Width and height of a box, in pixels."""
-GAP, TALL = 12, 40
+GAP, TALL = 10, 40
 """Between what stands side by side and between two layers, in pixels."""
-LETTERS = 24
+LETTERS = 23
 """Of a title on one line of a box."""
 LOOKS = {
     "holds": "map-holds",
@@ -339,7 +339,8 @@ def _box(place, entry):
     statement = statements()[place.name]
     words = [*wrap(statement.title, LETTERS)]
     if len(words) > 2:
-        words = [words[0], words[1][: LETTERS - 2].rstrip() + " …"]
+        second = words[1] if len(words[1]) <= LETTERS - 2 else words[1].rpartition(" ")[0]
+        words = [words[0], f"{second} …"]
     text = [(statement.name, "name"), *((line, "title") for line in words)]
     first = place.y + BOX[1] / 2 - 7.5 * (len(text) - 1) + 4
     rows = "".join(
@@ -356,7 +357,7 @@ def _box(place, entry):
 
 
 def proof_map(entries: Sequence[Mapping]) -> str:
-    """Both maps of the proof with headings, for a page beside that of the ledger.
+    """Both maps of the proof, each with its title, for a page beside that of the ledger.
 
     Parameters
     ----------
@@ -376,7 +377,7 @@ def proof_map(entries: Sequence[Mapping]) -> str:
     for title, own in halves.items():
         caption = f"Map of the proof, {title}: boxes are statements, lines lead down to what uses them."
         box = f'<div class="proof-map-frame" tabindex="0" role="region" aria-label="{title}">'
-        parts.append(f"### {title}\n\n{box}\n{drawing(own, caption)}</div>\n")
+        parts.append(f'<p class="proof-map-title">{title}</p>\n{box}\n{drawing(own, caption)}</div>\n')
     return "\n".join([*parts, _across(halves)])
 
 
@@ -384,14 +385,9 @@ def _across(halves):
     """A sentence on what is used from the other map."""
     home = {entry["id"]: title for title, own in halves.items() for entry in own}
     found = [
-        f"[{_called(name)}](#{name}) uses [{_called(other)}](#{other})"
+        f"[{statements()[name].called}](#{name}) uses [{statements()[other].called}](#{other})"
         for name in home
         for other in statements()[name].uses
         if home[other] != home[name]
     ]
     return f"Between the two maps: {'; '.join(found)}.\n" if found else ""
-
-
-def _called(name):
-    statement = statements()[name]
-    return statement.name if statement.number else f"{statement.name}: {statement.title}"
