@@ -21,6 +21,7 @@ from assocmem.book.proof_map import (
     users,
 )
 from assocmem.book.sections import section_names
+from assocmem.sweeps.project import project_root
 
 USES = {name: list(statement.uses) for name, statement in statements().items()}
 STATED_FIRST = {"theorem-3": {"lemma-7", "lemma-9", "lemma-10", "lemma-11"}}
@@ -153,3 +154,21 @@ def test_each_entry_of_the_ledger_names_its_neighbours():
         assert re.findall(r"\(#([\w-]+)\)", own) == USES[name]
         assert re.findall(r"\(#([\w-]+)\)", others) == used_by[name]
     assert "[Formula (Percentile law of the CMM)](#equation-percentile-copula)" in told["figure-3"]
+
+
+def test_words_in_boxes_stand_out_in_both_modes_and_in_print():
+    sheet = (project_root() / "book" / "_static_src" / "custom.css").read_text(encoding="utf-8")
+    colours = re.findall(r"--am-(\w+): (#\w{6});\s*--am-(\w+)-box: (#\w{6});", sheet)
+    assert [(ink, box) for ink, _, box, _ in colours] == 3 * [(look[4:],) * 2 for look in LOOKS.values()]
+
+    def light(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    for _, ink, _, box in colours:
+        low, high = sorted((light(ink), light(box)))
+        assert (high + 0.05) / (low + 0.05) >= 7, (ink, box)
+    for look in LOOKS.values():
+        name = look[4:]
+        assert f"a.{look} {{\n  color: var(--am-{name});\n  fill: var(--am-{name}-box);" in sheet
