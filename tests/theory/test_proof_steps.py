@@ -8,6 +8,8 @@ import torch
 from scipy import integrate, optimize, stats
 from scipy.special import expit
 
+from assocmem import TailAverage, fit, gaussian_pairs
+
 RNG = np.random.default_rng
 
 
@@ -225,6 +227,21 @@ def test_the_restricted_memory_never_sees_two_directions_and_bounds_the_other():
     bound = project(M).norm() / ridge
     assert abs(x @ W @ y) <= project(W).norm() <= bound
     assert project(W).norm() > bound / 10  # of the right size: without the ridge in it, it would be missed
+
+
+def test_the_source_of_the_adjoint_falls_with_the_dimension_and_not_with_its_root():
+    """|U B V'| of trained memories, psi(s) = s^2: halved at twice the dimension, where the paper has 0.71."""
+
+    def source(d):
+        sizes = []
+        for seed in range(4):
+            pairs = gaussian_pairs(d * d // 2, d, seed=seed)
+            W = fit(pairs, TailAverage(r=0.2, beta=3.0), ridge=0.3).W
+            signals = (pairs.U * (W @ pairs.V)).sum(dim=0)
+            sizes.append(torch.linalg.norm(pairs.U * (2 * signals / pairs.n) @ pairs.V.T).item())
+        return np.mean(sizes)
+
+    assert source(16) / source(8) == pytest.approx(0.5, abs=0.1)
 
 
 def test_one_direction_of_a_cavity():
