@@ -17,6 +17,7 @@ from assocmem.book.explorer import write_script
 from assocmem.book.ledger import ledger, ledger_line, ledger_page, miscounts
 from assocmem.book.notes import read_notes
 from assocmem.book.promises import broken_promises, still_pictures
+from assocmem.book.proof_map import proof_map
 from assocmem.book.rendered import render_alone
 from assocmem.book.run_record import read_record
 from assocmem.book.sections import PAGES, load_section
@@ -195,7 +196,7 @@ def lacking(names: Sequence[str], root: Path) -> list[str]:
 
 
 def write_ledger(names: Sequence[str], root: Path) -> list[str]:
-    """Write the ledger page, its summary and ``claims.json`` from the executed sections.
+    """Write the ledger page, its summary, the map of the proof and ``claims.json`` from executed sections.
 
     Parameters
     ----------
@@ -214,6 +215,7 @@ def write_ledger(names: Sequence[str], root: Path) -> list[str]:
     entries = ledger(checks)
     _write_if_changed(root / "book" / "ledger.md", ledger_page(entries, _titles(names, root)))
     _write_if_changed(root / "book" / "ledger_line.md", ledger_line(entries))
+    _write_if_changed(root / "book" / "proof_map.md", proof_map(entries))
     _write_if_changed(root / "book" / "_extra" / "claims.json", json.dumps(entries, indent=1) + "\n")
     promised = {name: notes.checks for name, notes in read_notes(names, root).items()}
     everything = [c for own in checks.values() for c in own]

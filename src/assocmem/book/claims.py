@@ -62,6 +62,8 @@ class Statement:
         What it is about, and what it claims.
     section : str
         The section of this book that checks it.
+    uses : tuple of str
+        Ids of the statements that its proof in the paper rests on, as far as it cites or needs them directly.
     """
 
     id: str
@@ -72,11 +74,17 @@ class Statement:
     title: str
     says: str
     section: str
+    uses: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """``Theorem 1``, or ``Formula`` where the paper's number is not known."""
         return f"{self.kind.capitalize()} {self.number}" if self.number else "Formula"
+
+    @property
+    def called(self) -> str:
+        """The name, with the title where there is no number to tell it from others."""
+        return self.name if self.number else f"{self.name} ({self.title})"
 
     @property
     def source(self) -> str:
@@ -88,7 +96,7 @@ class Statement:
 def statements() -> dict[str, Statement]:
     """All numbered statements and figures of the paper by id, in its order."""
     entries = yaml.safe_load(STATEMENTS.read_text(encoding="utf-8"))
-    return {entry["id"]: Statement(**entry) for entry in entries}
+    return {entry["id"]: Statement(**entry | {"uses": tuple(entry.get("uses", ()))}) for entry in entries}
 
 
 @dataclass(frozen=True)

@@ -246,11 +246,23 @@ def _entry(entry):
         "",
         statement.says.strip(),
         "",
+        *_neighbours(statement),
     ]
     if entry["checks"]:
         rows = [("Verdict", "Measured", "Predicted", "Falsehood"), *map(_check_row, entry["checks"])]
         lines.append(list_table(rows, "ledger-table"))
     return "\n".join([*lines, "::::", ""])
+
+
+def _neighbours(statement):
+    """A line on what a statement rests on and what rests on it."""
+    users = [other.id for other in statements().values() if statement.id in other.uses]
+    words = [
+        f"{verb} {', '.join(f'[{statements()[name].called}](#{name})' for name in names)}"
+        for verb, names in (("uses", statement.uses), ("is used by", users))
+        if names
+    ]
+    return [f"*In the proof*: {'; '.join(words)}.", ""] if words else []
 
 
 def _check(entry):
