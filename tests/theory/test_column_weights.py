@@ -1,4 +1,4 @@
-"""Averages of the weights of a column, against adaptive quadrature, a sample and both limits of the spread."""
+"""Averages of the weights of a column, by quadrature, by a sample and in both limits of the spread."""
 
 import math
 
@@ -42,7 +42,7 @@ def test_a_large_sample_has_these_weights():
 
 @pytest.mark.parametrize("r", [0.01, 0.15, 0.8])
 def test_limits_of_narrow_and_wide_columns(r):
-    """Equal scores share one weight; a density at the threshold gives integrals of powers of a logistic slope."""
+    """Equal scores share one weight; a constant density gives integrals of powers of a logistic slope."""
     narrow, wide = column_weights(1e-6, r, 2.0), column_weights(1e7, r, 2.0)
     assert narrow.felt == pytest.approx(r * (1 - r), rel=1e-5)
     assert narrow.spread == pytest.approx(1, rel=1e-5)

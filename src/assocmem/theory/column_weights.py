@@ -1,4 +1,4 @@
-"""Averages over a normal law of the weights that Lemma 4 bounds: of a tail, and of the scores near a threshold.
+"""Averages over a normal law of the weights that Lemma 4 bounds: of a tail, and near its threshold.
 
 In the limit of many scores of standard deviation rho a column has ``q = sigma(beta (rho Z - mu))`` with a
 standard normal Z and the threshold at which ``E q = r``. The scores that feel the smoothing have the weights
@@ -33,7 +33,7 @@ class ColumnWeights:
     felt : float
         Share of the scores that feel the smoothing, ``E g``.
     spread : float
-        Squared length of the weights g, divided by their sum, times the number of scores: ``E g^2 / (E g)^2``.
+        Squared length of the weights g over their sum, times the number of scores: ``E g^2 / (E g)^2``.
     payer : float
         Mean of q among scores drawn with the weights g, ``E q g / E g``.
     owner : float

@@ -152,7 +152,7 @@ def column_evidence(x: np.ndarray, r: float, beta: float, step: float = 1e-5) ->
 
 
 def order_evidence(x: np.ndarray, r: float, beta: float, step: float = 1e-5) -> dict:
-    """What a check of Lemma 4 compares: the Hessian, by differences, relative to the diagonal matrix above it.
+    """What a check of Lemma 4 compares: the Hessian, by differences, relative to its diagonal bound.
 
     With ``D = diag(w)`` the matrix ``D^(-1/2) B D^(-1/2)`` is a projection that takes one direction away, so
     ``0 <= B <= D`` is as tight as it can be: the least eigenvalue is 0 and all others are 1.

@@ -1,7 +1,8 @@
 """The moves of scores that make the inequalities of Lemma 4 as tight as they get, found by search.
 
-Each search climbs a ratio whose largest value the lemma bounds, and uses no formula for the maximum. A column
-is given by its different heights and how often each occurs, so that thousands of scores cost as much as a few.
+Each search climbs a ratio whose largest value the lemma bounds, and uses no formula for the maximum. A
+column is given by its different heights and how often each occurs, so that thousands of scores cost as much
+as a few.
 """
 
 import math
@@ -13,7 +14,7 @@ LEAST_MOVE = 0.05
 """Length of the shortest moves that are tried, in widths of the smoothing: the constants of the lemma are
 reached by short moves, and rounding is not yet felt."""
 SMALL_MOVE = 0.01
-"""Largest move of a single score where the remainder of its weight is looked at, in widths of the smoothing."""
+"""Largest move of a score where the remainder of a weight is looked at, in widths of the smoothing."""
 STARTS = 4
 """Random places from which each search starts."""
 FEW = 6
@@ -173,7 +174,7 @@ def move_evidence(cases: list[tuple[int, float]], seed: int) -> dict:
 
 
 def component_evidence(cases: list[tuple[int, float]], seed: int) -> dict:
-    """What a check of Lemma 4 compares: the largest error found of a linearised weight, with `BEST_COMPONENT`.
+    """What a check of Lemma 4 compares: the largest error found of a weight, with `BEST_COMPONENT`.
 
     Parameters
     ----------
