@@ -1,4 +1,4 @@
-"""Columns of normal scores under a smoothed tail average: who feels the smoothing, and what a newcomer takes."""
+"""Columns of normal scores under a smoothed tail average: who feels it, and what a newcomer takes."""
 
 import math
 from dataclasses import dataclass
@@ -274,7 +274,7 @@ def size_evidence(columns: list[Columns]) -> dict:
 
 
 def _on_columns(columns, what, measured, predicted, falsehood):
-    """Arguments of a check: means over draws, four standard errors and the next order, one over all that feel.
+    """Arguments of a check: means over draws, and as tolerance four standard errors and the next order.
 
     What is a ratio of sums over the n f scores that feel the smoothing is off by a relative 1 / (n f).
     """
