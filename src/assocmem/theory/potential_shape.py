@@ -8,7 +8,7 @@ import numpy as np
 from scipy import optimize, special
 
 from assocmem.checks import require, require_number
-from assocmem.theory.scalar import density, prox, require_parameters
+from assocmem.theory.scalar import density, prox, require_point
 
 DEVIATIONS = 9.0
 """Standard deviations beyond which less than 1e-18 of a normal law lies."""
@@ -44,7 +44,7 @@ def tail_average_on_nodes(nu: float, r: float, beta: float) -> float:
         For a parameter out of range.
     """
     _require_width(nu, beta)
-    require_parameters(r=r, beta=beta)
+    require_point(r=r, beta=beta)
     Z, weights = _nodes(beta * nu)
     reach = DEVIATIONS * nu + 40 / beta
     mu = optimize.brentq(
@@ -151,7 +151,8 @@ def potential_on_nodes(nu: float, chi: float, load: float, r: float, *, beta: fl
     ValueError
         For a parameter out of range.
     """
-    require_parameters(load=load, ridge=ridge)
+    require_point(load=load, ridge=ridge)
+    require_number("chi", chi, *CHI, ends="[]")
     c = tail_average_on_nodes(nu, r, beta)
     return ridge * nu**2 / 2 - nu**2 / (2 * load * chi) + envelope_on_nodes(nu, chi, c)
 
@@ -175,7 +176,7 @@ def reduced_by_search(nu: float, load: float, r: float, *, beta: float, ridge: f
     ValueError
         For a parameter out of range.
     """
-    require_parameters(load=load, ridge=ridge)
+    require_point(load=load, ridge=ridge)
     c = tail_average_on_nodes(nu, r, beta)
     best = optimize.minimize_scalar(
         lambda log: nu**2 / (2 * load * np.exp(log)) - envelope_on_nodes(nu, float(np.exp(log)), c),
@@ -209,6 +210,7 @@ def curvature(nu: float, load: float, r: float, *, beta: float, ridge: float, st
         For a parameter out of range.
     """
     require_number("step", step, 1e-4, 0.5)
+    require_number("nu", nu, 1e-5, WIDEST)
     at = {"load": load, "r": r, "beta": beta, "ridge": ridge}
     low, middle, high = (reduced_by_search(nu * (1 + x), **at) for x in (-step, 0, step))
     return (low + high - 2 * middle) / (step * nu) ** 2

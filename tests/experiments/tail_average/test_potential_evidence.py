@@ -19,7 +19,7 @@ def fewer_points(monkeypatch):
     """The section checks all of them."""
     monkeypatch.setattr(potential_evidence, "POINTS", POINTS[1:3])
     monkeypatch.setattr(potential_evidence, "FACTORS", (1.0,))
-    monkeypatch.setattr(potential_evidence, "NORMS", (1.0, 600.0, 3))
+    monkeypatch.setattr(potential_evidence, "NORMS", (1.0, 300.0, 3))
 
 
 @pytest.mark.parametrize(

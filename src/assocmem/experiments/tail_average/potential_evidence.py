@@ -25,7 +25,7 @@ POINTS = (
 """Load, tail fraction, inverse smoothing width and ridge: two below the critical load, three above."""
 FACTORS = (0.3, 1.0, 3.0)
 """Norm scales at which the potential is looked at over chi, in units of the solution."""
-NORMS = (0.1, 600.0, 9)
+NORMS = (0.1, 600.0, 6)
 """Least and largest norm scale at which the curvature is measured, and how many."""
 SLOPE_STEP = 1e-4
 """Relative step of first differences: its square is below the tolerance, and so is rounding over it."""
@@ -57,7 +57,7 @@ def saddle_evidence() -> dict:
         wrong.append((1 - means["A"] ** 2 / means["AA"]) / 2)
     return {
         "claim": "proposition-10",
-        "what": f"slopes of the potential in log nu and log chi, over nu^2/alpha chi, at {len(POINTS)} points",
+        "what": f"slopes of the potential in log nu and log chi over nu^2/alpha chi, {len(POINTS)} points",
         "kind": "quadrature",
         "measured": slopes,
         "predicted": 0.0,
@@ -136,8 +136,8 @@ def convexity_evidence() -> dict:
     ]
     return {
         "claim": "proposition-10",
-        "what": f"least curvature of the reduced potential at nu from {NORMS[0]:g} to {NORMS[1]:g}, over the ridge, "
-        f"at {len(POINTS)} points",
+        "what": f"least curvature of the reduced potential over the ridge, nu from {NORMS[0]:g} to "
+        f"{NORMS[1]:g}, {len(POINTS)} points",
         "kind": "quadrature",
         "measured": least,
         "predicted": 1.0,
