@@ -16,8 +16,10 @@ STEP = 0.4
 """Distance of nodes in the argument of a logistic function, of which the nearest pole is pi away."""
 WIDEST = 1e4
 """Largest norm scale, alone and times beta, for which there are not too many nodes."""
-CHI = (1e-6, 1e12)
-"""Least and largest susceptibility that is tried."""
+CHI = (1e-6, 1e30)
+"""Least and largest susceptibility that can be given."""
+SEARCHED = (2e-6, 5e11)
+"""Between which the maximum over the susceptibility is searched for."""
 LEVELS = (-300.0, 1e6)
 """Tail averages for which neither the weights of the keys vanish nor their differences."""
 BEND = 3e-3
@@ -180,7 +182,7 @@ def reduced_by_search(nu: float, load: float, r: float, *, beta: float, ridge: f
     c = tail_average_on_nodes(nu, r, beta)
     best = optimize.minimize_scalar(
         lambda log: nu**2 / (2 * load * np.exp(log)) - envelope_on_nodes(nu, float(np.exp(log)), c),
-        bounds=(np.log(2 * CHI[0]), np.log(CHI[1] / 2)),
+        bounds=np.log(SEARCHED),
         method="bounded",
         options={"xatol": 1e-9},
     )

@@ -22,9 +22,14 @@ def fewer_points(monkeypatch):
     monkeypatch.setattr(potential_evidence, "NORMS", (1.0, 300.0, 3))
 
 
-@pytest.mark.parametrize(
-    "evidence", [saddle_evidence, maxima_evidence, exponent_evidence, convexity_evidence]
-)
+@pytest.mark.parametrize("here", [POINTS[0], (0.02, 0.5, 1000.0, 1e-12), (5.0, 0.15, 0.1, 10.0)])
+def test_slopes_vanish_at_any_point(here):
+    found = check(**saddle_evidence(here))
+    assert found.verdict == "holds"
+    assert found.force > FORCE
+
+
+@pytest.mark.parametrize("evidence", [maxima_evidence, exponent_evidence, convexity_evidence])
 def test_each_check_holds_with_force(evidence):
     found = check(**evidence())
     assert found.verdict == "holds"
