@@ -276,7 +276,7 @@ check(**maxima_evidence())
 
 # %% [markdown]
 # Then the power itself, from second differences of the potential in $1/\chi$: it falls from 2 to a twentieth but stays positive.
-# Growth is that of a squared logarithm in the end, since a key is pushed by $\chi A \approx \log \chi$ at most, and so there is only just a maximum.
+# Growth is that of a squared logarithm in the end, since a strong response pushes a key by $\chi A \approx \log \chi$.
 
 # %%
 check(**exponent_evidence())
@@ -285,7 +285,7 @@ check(**exponent_evidence())
 # Last, $\mathcal V$ is $\lambda$-strongly convex: each dual profile $a$ gives a convex function of $\nu$ besides the ridge, and so does their supremum.
 # The supremum over $\chi$ is searched for and the second difference taken in $\nu$.
 # It is never below the ridge.
-# And the ridge is the best constant: far out the potential without it is zero or a straight line, so no number above $\lambda$ would do, on either side of the critical load.
+# And the ridge is the best constant: far out the potential without it tends to zero or to a straight line, so no number above $\lambda$ would do, on either side of the critical load.
 
 # %%
 check(**convexity_evidence())

@@ -62,7 +62,7 @@ def saddle_evidence(here: tuple[float, float, float, float]) -> dict:
         wrong.append((1 - means["A"] ** 2 / means["AA"]) / 2)
     return {
         "claim": "proposition-10",
-        "what": f"slopes of the potential in log nu and log chi over nu^2/alpha chi at {len(wrong) // 2} points",
+        "what": f"slopes of the potential in log nu, log chi over nu^2/alpha chi, {len(wrong) // 2} points",
         "kind": "quadrature",
         "measured": slopes,
         "predicted": 0.0,
