@@ -35,7 +35,7 @@ smoothings = [
     100.0,
 ]  # beta of the smoothing error; [0.1, 10000]
 norms = [0.05, 0.2, 1.0, 4.0, 16.0]  # spreads of a column of scores; [0.01, 100]
-target_dimensions = [10, 20, 40]  # dimensions of fixed targets; [4, 100]
+target_dimensions = [10, 20, 40]  # dimensions of fixed targets; [8, 100]
 softest = 3.0  # beta of the columns of scores, if not above beta; [1, 1000]
 sizes = [300, 1000, 3000, 10000]  # numbers of scores in a column; [50, 1000000]
 draws = 20  # columns of each size; [4, 100000]
@@ -507,7 +507,8 @@ check(**height_evidence(by_norm, heights))
 
 # %% [markdown]
 # Who pays shows in the mean of $q$ among the payers, in proportion to what they pay.
-# It is about one half, as at the threshold; if all weights shrank by one factor, as when they are divided by a larger sum, those with most would pay.
+# At large spreads it is one half, as at the threshold; for scores that are nearly equal it is $r$, since all pay alike.
+# If all weights shrank by one factor, as when they are divided by a larger sum, those with most would pay.
 
 # %%
 check(**payer_evidence(by_norm))

@@ -6,12 +6,15 @@ import numpy as np
 from scipy import optimize, special
 
 from assocmem.pairs.sizes import tail_count
-from assocmem.theory.column_weights import column_weights
 
 LOAD = 16
 """Targets over the square of their dimension: so that many feel the smoothing in small dimensions."""
+NOTHING = 1e-6
+"""Least shortfall, and least error of it: far below any that is measured."""
 LAST = 6
 """Instances of the largest dimension."""
+DRAWN = 30
+"""Directions whose average is a typical one."""
 STARTS = 4
 """Random directions from which each search starts."""
 
@@ -53,11 +56,12 @@ def fewest_felt(n: int, d: int, rho: float, r: float, beta: float, seed: int | l
         gradient = rho / length * (U @ (steep - steep.sum() / g.sum() * g))
         return g.sum() / n, (gradient - x * (x @ gradient) / length**2) / n
 
+    typical = np.mean([felt(x)[0] for x in rng.standard_normal((DRAWN, d))])
     found = [
         optimize.minimize(felt, rng.standard_normal(d), jac=True, method="L-BFGS-B").fun
         for _ in range(STARTS)
     ]
-    return float(min(found)) / column_weights(rho, r, beta).felt
+    return float(min(found) / typical)
 
 
 def uniform_evidence(dimensions: list[int], r: float, beta: float, seed: int) -> dict:
@@ -81,8 +85,8 @@ def uniform_evidence(dimensions: list[int], r: float, beta: float, seed: int) ->
         draws = math.ceil(LAST * max(dimensions) / d)
         found = [fewest_felt(LOAD * d**2, d, 1.0, r, beta, [seed, d, t]) for t in range(draws)]
         short = 1 - np.array(found)
-        means.append(short.mean())
-        errors.append(short.std(ddof=1) / math.sqrt(draws))
+        means.append(short.mean().clip(NOTHING))
+        errors.append((short.std(ddof=1) / math.sqrt(draws)).clip(NOTHING))
     logs, weights = np.log(means), np.array(means) / errors
     (slope, _), covariance = np.polyfit(np.log(dimensions), logs, 1, w=weights, cov="unscaled")
     return {
