@@ -5,7 +5,13 @@ import pytest
 import torch
 
 from assocmem.book.claims import check
-from assocmem.experiments.tail_average.held_hessians import column_evidence, hessian_evidence, joint_objective
+from assocmem.experiments.tail_average import held_hessians
+from assocmem.experiments.tail_average.held_hessians import (
+    column_evidence,
+    hessian_evidence,
+    joint_objective,
+    order_evidence,
+)
 from assocmem.pairs.data import gaussian_pairs
 from assocmem.training.losses import TailAverage
 from assocmem.training.passes import joint_pass
@@ -36,9 +42,18 @@ def test_the_check_holds_and_rejects_moving_thresholds(small):
 
 
 @pytest.mark.parametrize("r", [0.1, 0.4])
-def test_a_column_whose_threshold_stays_is_told_apart(r):
+def test_derivatives_of_a_column_are_told_from_others(r):
     x = np.random.default_rng(1).standard_normal(12)
     evidence = column_evidence(x, r, 5.0)
-    assert evidence["measured"] < 1e-8
-    assert evidence["falsehood"][1] > 0.01
+    assert max(evidence["measured"]) < 1e-8
+    assert min(evidence["falsehood"][1]) > 0.01
     assert check(**evidence).verdict == "holds"
+
+
+def test_a_hessian_is_its_diagonal_matrix_less_one_direction(monkeypatch):
+    x = np.random.default_rng(2).standard_normal(8)
+    evidence = order_evidence(x, 0.3, 2.0)
+    assert sum(evidence["measured"]) == pytest.approx(7, abs=1e-6)
+    assert check(**evidence).verdict == "holds"
+    monkeypatch.setattr(held_hessians, "_differences", lambda *_: (None, None, np.eye(8)))
+    assert check(**order_evidence(x, 0.3, 2.0)).verdict == "does not hold"

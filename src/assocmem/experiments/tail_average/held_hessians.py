@@ -9,7 +9,12 @@ from assocmem.checks import SCALES, require, require_number, require_numbers
 from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import scores
 from assocmem.pairs.sizes import tail_count
-from assocmem.pairs.tail_average import smoothed_gradient, smoothed_hessian
+from assocmem.pairs.tail_average import (
+    smoothed_gradient,
+    smoothed_hessian,
+    smoothed_tail_average,
+    smoothed_threshold,
+)
 from assocmem.theory.tail_average_reference import held_hessian
 from assocmem.training.losses import TailAverage
 from assocmem.training.passes import dense_hessian, loss_pass
@@ -85,6 +90,7 @@ def hessian_evidence(pairs: Pairs, W: torch.Tensor, loss: TailAverage, ridge: fl
         "what": (
             "relative distances of the definition and of the engine's Hessian from automatic differentiation"
         ),
+        "kind": "identity",
         "measured": [
             np.linalg.norm(defined - differentiated.numpy()) / size,
             float((held - differentiated).norm()) / size,
@@ -96,7 +102,7 @@ def hessian_evidence(pairs: Pairs, W: torch.Tensor, loss: TailAverage, ridge: fl
 
 
 def column_evidence(x: np.ndarray, r: float, beta: float, step: float = 1e-5) -> dict:
-    """What a check of Lemma 4 compares: the Hessian of a tail average with differences of its gradient.
+    """What a check of Lemma 4 compares: derivatives of a tail average with central differences.
 
     Parameters
     ----------
@@ -110,31 +116,90 @@ def column_evidence(x: np.ndarray, r: float, beta: float, step: float = 1e-5) ->
     Returns
     -------
     dict
-        The arguments of `assocmem.book.claims.check`. The falsehood is the Hessian with the threshold held.
+        The arguments of `assocmem.book.claims.check`. Measured are relative distances of the gradient of the
+        value, the gradient of the threshold, and the Hessian. The falsehoods are the gradient without
+        smoothing, a threshold that moves like the value, and the Hessian with the threshold held.
 
     Raises
     ------
     ValueError
         For an argument out of range.
     """
+    value, threshold, gradient = _differences(x, r, beta, step)
+    m = len(x)
+    hessian = smoothed_hessian(x, r, beta)
+    k = tail_count(r, m)
+    p = smoothed_gradient(x, r, beta)
+    w = beta * p * (1 - k * p)
+    tail = np.asarray(x) >= np.sort(x)[-k]
+    pairs = (value, p), (threshold, w / w.sum()), (gradient, hessian)
+    wrong = (tail / k, p), (p, w / w.sum()), (np.diag(w), hessian)
+    measured, falsehood = (
+        [np.linalg.norm(a - b) / np.linalg.norm(b) for a, b in numbers] for numbers in (pairs, wrong)
+    )
+    return {
+        "claim": "lemma-4",
+        "what": "relative distances of gradient, motion of the threshold and Hessian from differences",
+        "kind": "identity",
+        "measured": measured,
+        "predicted": 0.0,
+        "tolerance": 1e-5,
+        "falsehood": (
+            "weights without smoothing, a threshold that moves like the value, one that stays where it is",
+            falsehood,
+        ),
+    }
+
+
+def order_evidence(x: np.ndarray, r: float, beta: float, step: float = 1e-5) -> dict:
+    """What a check of Lemma 4 compares: the Hessian, by differences, relative to its diagonal bound.
+
+    With ``D = diag(w)`` the matrix ``D^(-1/2) B D^(-1/2)`` is a projection that takes one direction away, so
+    ``0 <= B <= D`` is as tight as it can be: the least eigenvalue is 0 and all others are 1.
+
+    Parameters
+    ----------
+    x : ndarray, shape (m,)
+        Scores, none of them many widths of the smoothing away from the threshold.
+    r, beta : float
+        Tail fraction and inverse smoothing width.
+    step : float
+        Of the central differences.
+
+    Returns
+    -------
+    dict
+        The arguments of `assocmem.book.claims.check`. The falsehood has the same trace.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
+    """
+    _, _, hessian = _differences(x, r, beta, step)
+    p = smoothed_gradient(x, r, beta)
+    root = np.sqrt(beta * p * (1 - tail_count(r, len(x)) * p))
+    ratios = np.linalg.eigvalsh(0.5 * (hessian + hessian.T) / np.outer(root, root))
+    m = len(x)
+    return {
+        "claim": "lemma-4",
+        "what": f"the {m} eigenvalues of B relative to D, by differences of the gradient",
+        "kind": "identity",
+        "measured": ratios,
+        "predicted": [0.0] + [1.0] * (m - 1),
+        "tolerance": 1e-5,
+        "falsehood": ("each direction loses an equal share, 1/m", 1 - 1 / m),
+    }
+
+
+def _differences(x, r, beta, step):
+    """Gradients of value and threshold, and the Hessian, of a column by central differences."""
     require_numbers("x", x, -SCALES[1], SCALES[1])
     require(np.ndim(x) == 1, "x", x, "a vector")
     require_number("step", step, 1e-12, 1)
+    moves = step * np.eye(len(x))
+    functions = (
+        partial(f, r=r, beta=beta) for f in (smoothed_tail_average, smoothed_threshold, smoothed_gradient)
+    )
     x = np.asarray(x)
-    m = len(x)
-    gradient = partial(smoothed_gradient, r=r, beta=beta)
-    moves = step * np.eye(m)
-    differences = np.array([gradient(x + move) - gradient(x - move) for move in moves]) / (2 * step)
-    hessian = smoothed_hessian(x, r, beta)
-    k = tail_count(r, m)
-    q = k * smoothed_gradient(x, r, beta)
-    held = np.diag(beta / k * q * (1 - q))
-    size = np.linalg.norm(hessian)
-    return {
-        "claim": "lemma-4",
-        "what": "relative distance of the Hessian from differences of the gradient",
-        "measured": np.linalg.norm(differences - hessian) / size,
-        "predicted": 0.0,
-        "tolerance": 1e-5,
-        "falsehood": ("the threshold stays where it is", np.linalg.norm(held - hessian) / size),
-    }
+    return [np.array([f(x + move) - f(x - move) for move in moves]) / (2 * step) for f in functions]
