@@ -28,7 +28,7 @@ def small_book(project):
     """The tiny project with an executed section and a table of contents."""
     (project / "notebooks" / "tiny.py").rename(project / "notebooks" / "correlation_memory.py")
     toc = "format: jb-book\nroot: index\nparts:\n- chapters:\n  - file: book/sections/correlation_memory\n"
-    toc += "  - file: book/ledger\n  - file: book/sweeps\n"
+    toc += "  - file: book/ledger\n  - file: book/errata\n  - file: book/sweeps\n"
     (project / "_toc.yml").write_text(toc, encoding="utf-8")
     (project / "_config.yml").write_text(
         "title: small\nonly_build_toc_files: true\nexecute: {execute_notebooks: 'off'}\nlatex: {}\n"
@@ -42,7 +42,8 @@ def small_book(project):
     notes |= {"try": {"n": 4}, "checks": PROMISED, "smoke": {}, "paper": {}}
     (project / "notebooks" / "sections.yml").write_text(yaml.safe_dump({"correlation_memory": notes}))
     (project / "book" / "sections").mkdir(parents=True)
-    (project / "book" / "sweeps.md").write_text("# Sweeps\n", encoding="utf-8")
+    for page in ("errata", "sweeps"):
+        (project / "book" / f"{page}.md").write_text(f"# {page.capitalize()}\n", encoding="utf-8")
     return project
 
 
@@ -63,6 +64,7 @@ def test_contents_are_the_pages_in_order(small_book):
         "index",
         "book/sections/correlation_memory",
         "book/ledger",
+        "book/errata",
         "book/sweeps",
     ]
 

@@ -482,12 +482,15 @@ def small_book(folder):
     notes |= {"checks": dict.fromkeys(claims, 1), "smoke": {}, "paper": {}}
     (folder / "notebooks" / "sections.yml").write_text(yaml.safe_dump({SECTION: notes}))
     toc = f"format: jb-book\nroot: index\nparts:\n- chapters:\n  - file: book/sections/{SECTION}\n"
-    (folder / "_toc.yml").write_text(toc + "  - file: book/ledger\n  - file: book/sweeps\n", encoding="utf-8")
+    pages = "ledger", "errata", "sweeps"
+    toc += "".join(f"  - file: book/{page}\n" for page in pages)
+    (folder / "_toc.yml").write_text(toc, encoding="utf-8")
     extensions = json.dumps(str(ROOT / "book" / "_ext"))
     (folder / "_config.yml").write_text(CONFIG.format(extensions=extensions), encoding="utf-8")
     (folder / "index.md").write_text("(re-run)=\n# Small\n", encoding="utf-8")
     (folder / "book").mkdir()
-    (folder / "book" / "sweeps.md").write_text("# Sweeps\n", encoding="utf-8")
+    for page in pages[1:]:
+        (folder / "book" / f"{page}.md").write_text(f"# {page.capitalize()}\n", encoding="utf-8")
     shutil.copy(ROOT / "constraints.txt", folder)
     (folder / "data").symlink_to(ROOT / "data")
     explorer = folder / "book" / "_static_src" / "explorer"

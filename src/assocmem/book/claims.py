@@ -78,8 +78,10 @@ class Statement:
 
     @property
     def name(self) -> str:
-        """``Theorem 1``, or ``Formula`` where the paper's number is not known."""
-        return f"{self.kind.capitalize()} {self.number}" if self.number else "Formula"
+        """``Theorem 1``, or for what has no number in the paper ``Formula`` or ``Claim``."""
+        if self.number:
+            return f"{self.kind.capitalize()} {self.number}"
+        return "Claim" if self.kind == "claim" else "Formula"
 
     @property
     def called(self) -> str:

@@ -109,6 +109,7 @@ def ledger(checks: Mapping[str, Sequence[Check]]) -> list[dict]:
                 "source": statement.source,
                 "title": statement.title,
                 "section": statement.section,
+                "uses": list(statement.uses),
                 "verdict": worst["verdict"],
                 "kinds": [kind for kind in KINDS if kind in {e["kind"] for e in own}],
                 "measured": worst.get("measured"),
