@@ -57,8 +57,8 @@ class RemovalResponse:
         Root mean square of ``|Delta W|_F``, to leading order.
     stiffness : float
         w, the share of the Hessian that is made of features, in units of the inverse susceptibility.
-    simplification : float
-        Limit of ``d (chi - chi~)`` of Lemma 22.
+    simplification, simplification_linear : float
+        Limit of ``d (chi - chi~)`` of Lemma 22, and what it would be without the squares of ``p_i``.
     """
 
     load: float
@@ -70,6 +70,7 @@ class RemovalResponse:
     moved: float
     stiffness: float
     simplification: float
+    simplification_linear: float
 
     def gradient(self, d: float) -> float:
         """Length of the average of targets that moves a threshold, in dimension d."""
@@ -116,7 +117,8 @@ def removal_response(solution: ScalarSolution) -> RemovalResponse:
     b = a * (1 - a)
     softer = b / (1 + b * chi)
     steep = 1 / (1 / chi**2 - load * (weights @ softer**2))
-    shorter = 2 * slope * (margin + solution.c) - (nu * slope) ** 2
+    gain = steep * load * weights * b / (1 + b * chi) ** 2
+    linear = gain @ (2 * slope * (margin + solution.c))
     return RemovalResponse(
         load=load,
         along=float(nu * abs(weights @ (beta * bend * (1 - 2 * q))) / r),
@@ -126,7 +128,8 @@ def removal_response(solution: ScalarSolution) -> RemovalResponse:
         entry=float(np.sqrt((weights @ a**2) * (weights @ bend**2)) / (r * load)),
         moved=float(np.sqrt(steep * (weights @ a**2))),
         stiffness=float(1 - load * solution.ridge * chi),
-        simplification=float(steep * load * (weights @ (b * shorter / (1 + b * chi) ** 2))),
+        simplification=float(linear - (nu * slope) ** 2 * gain.sum()),
+        simplification_linear=float(linear),
     )
 
 

@@ -4,6 +4,7 @@ Its estimates are of the form "at most ``d^e``, up to any small power of d, for 
 over many entries is therefore measured in units of the power of ``2 log n`` that it takes anyway.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,14 @@ import numpy as np
 
 from assocmem.checks import require
 from assocmem.experiments.frames import DataFrame
+from assocmem.experiments.removals.removal_sizes import SETTINGS
 from assocmem.experiments.statistics import PowerLaw, power_law
 from assocmem.pairs.sizes import pairs_at_load
 
-TOLERANCE = 0.2
-"""Of an exponent: less than half of the distance between powers that the paper tells apart, which is 1/2."""
+ALLOWANCE = 0.08
+"""What a fitted exponent may be off by because of the next term of a size. Where this is known, for scores
+(`assocmem.theory.removal_response`), it is of relative order 5/d and makes about 0.1 up to d = 96. With two
+standard errors of a good fit it stays below a third of 1/2, by which powers in the paper differ."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class Estimate:
         maximum, or one of lengths that concentrate.
     found : float, optional
         The exponent that the size has, where the bound is not the best possible.
+    least : int
+        Least dimension that is fitted, where at least three are left.
     """
 
     claim: str
@@ -46,6 +52,7 @@ class Estimate:
     exponent: float
     logs: float = 0
     found: float | None = None
+    least: int = 0
 
     @property
     def power(self) -> float:
@@ -69,14 +76,6 @@ ESTIMATES = (
         r"$\widehat E_{j,i}$, root mean square",
         -4,
         found=-3.5,
-    ),
-    Estimate(
-        "equation-ehat-entry-sizes",
-        "averaged_score",
-        r"average of $\Delta s_{j,i}$ in $\Delta\mu_i$, as Appendix B bounds it",
-        -2,
-        1,
-        found=-1.5,
     ),
     Estimate("lemma-5", "gap", r"$\lVert \delta t\rVert_2$", -1),
     Estimate("lemma-5", "weight_gap", r"$\lVert A\rVert_2$", -1),
@@ -119,6 +118,14 @@ ESTIMATES = (
     Estimate("lemma-16", "averaged_score", r"$\max_i \lvert g_{h,i}^\top \Delta W v_i\rvert$", -1.5, 1),
     Estimate("lemma-17", "fresh_score", r"$\lvert u_h^\top \widehat W^{\setminus\{h,i\}} v_i\rvert$", 0),
     Estimate("lemma-24", "coefficient_b", r"$\max_i \lvert \Delta b_i\rvert$", -1, 1),
+    Estimate(
+        "lemma-24",
+        "coefficient_ar",
+        r"$\max_{j,i} \lvert \Delta(a_i r_{j,i})\rvert$, from $d = 48$ on",
+        -1,
+        1,
+        least=48,
+    ),
     Estimate("lemma-24", "coefficient_ar_rms", r"$\Delta(a_i r_{j,i})$, root mean square", -1),
     Estimate("lemma-20", "coupling", r"$\lVert X - Y\rVert_2$ for a fixed $W$", -0.5),
     Estimate(
@@ -155,6 +162,11 @@ ESTIMATES = (
         -0.5,
     ),
 )
+
+
+SLOW: dict[tuple[str, int], str] = {}
+"""Sizes that do not reach the paper's power in the dimensions that are stored, by name and place in `SETTINGS`,
+with the condition in words."""
 
 
 @dataclass(frozen=True)
@@ -216,13 +228,42 @@ def fit_estimate(instances: DataFrame, estimate: Estimate, load: float) -> list[
     -------
     list of PowerLaw
     """
-    laws = [power_law(size_groups(instances, estimate.size, load, estimate.logs))]
+    laws = [power_law(_late(size_groups(instances, estimate.size, load, estimate.logs), estimate.least))]
     if estimate.logs:
-        laws.append(power_law(size_groups(instances, f"{estimate.size}_rms", load)))
+        groups = size_groups(instances, f"{estimate.size}_rms", load)
+        laws.append(power_law(_late(groups, estimate.least)))
     return laws
 
 
-def rate_evidence(claim: str, instances: DataFrame, load: float, limits: str = "") -> dict[str, Any]:
+def _late(groups, least):
+    """Groups from a dimension on, or all where fewer than three are left."""
+    late = {d: x for d, x in groups.items() if d >= least}
+    return late if len(late) >= 3 else groups
+
+
+def exponent_tolerance(law: PowerLaw) -> float:
+    """What a fitted exponent may be off by: two standard errors of the fit, and what the next term may do.
+
+    Parameters
+    ----------
+    law : PowerLaw
+
+    Returns
+    -------
+    float
+    """
+    return ALLOWANCE + 2 * law.deviation
+
+
+def rate_evidence(
+    claim: str,
+    instances: DataFrame,
+    load: float,
+    limits: str = "",
+    *,
+    kind: str = "simulation",
+    further: Mapping[int, DataFrame] | None = None,
+) -> dict[str, Any]:
     """What a check of a statement compares: the measured powers of its sizes with those of its estimates.
 
     The falsehood is a bound better by a factor of ``sqrt(d)``: than the paper's, or where that is not the
@@ -237,47 +278,65 @@ def rate_evidence(claim: str, instances: DataFrame, load: float, limits: str = "
     load : float
     limits : str
         Conditions under which the statement bites, where the estimates do not say them.
+    kind : str
+        What the instances are, one of `assocmem.book.claims.KINDS`.
+    further : mapping of int to DataFrame, optional
+        Instances at other settings, by the place in `removal_sizes.SETTINGS`. What is slow there (`SLOW`) is
+        left out of the check and named in its limits.
 
     Returns
     -------
     dict
-        The arguments of `assocmem.book.claims.check`: for each size its exponent, for a maximum also that
-        of the root mean square.
+        The arguments of `assocmem.book.claims.check`: for each size and setting its exponent, for a maximum
+        also that of the root mean square.
     """
     own = [e for e in ESTIMATES if e.claim == claim]
     require(own, "claim", claim, "a statement with estimates")
-    measured, predicted, wrong = [], [], []
-    for e in own:
-        for law in fit_estimate(instances, e, load):
-            measured.append(law.exponent)
-            predicted.append(e.exponent)
-            wrong.append(min(e.exponent, e.power) - 0.5)
+    measured, predicted, tolerance, wrong, slow = [], [], [], [], []
+    for place, rows in {None: instances, **(further or {})}.items():
+        for e in own:
+            laws = fit_estimate(rows, e, load if place is None else SETTINGS[place]["load"])
+            for law, name in zip(laws, (e.size, f"{e.size}_rms"), strict=False):
+                if (name, place) in SLOW:
+                    slow.append(f"{name.replace('_', ' ')} only d^{law.exponent:.2f} {SLOW[name, place]}")
+                    continue
+                measured.append(law.exponent)
+                predicted.append(e.exponent)
+                tolerance.append(exponent_tolerance(law))
+                wrong.append(min(e.exponent, e.power) - 0.5)
     slack = [e for e in own if e.power < e.exponent]
-    broken = any(e.power > e.exponent for e in own)
+    if slack:
+        limits = "; ".join([f"not the best bound: the power is {slack[0].power:g}", *filter(None, [limits])])
+    settings = f", at {1 + len(further)} settings" if further else ""
     return {
         "claim": claim,
-        "what": "exponents of " + ", ".join(e.size.replace("_", " ") for e in own),
+        "what": "exponents of " + ", ".join(e.size.replace("_", " ") for e in own) + settings,
+        "kind": kind,
         "measured": measured,
         "predicted": predicted,
-        "tolerance": TOLERANCE,
+        "tolerance": tolerance,
         "relation": "<=",
         "falsehood": ("smaller by another factor of sqrt(d)", wrong),
-        "limits": f"not the best bound: the power is {slack[0].power:g}" if slack else limits,
-        "expected": "does not hold" if broken else None,
+        "limits": "; ".join(filter(None, [limits, *slow])),
+        "expected": "does not hold" if any(e.power > e.exponent for e in own) else None,
     }
 
 
-def fluctuation_laws(instances: DataFrame, load: float) -> list[PowerLaw]:
-    """Power laws of the standard deviations, over instances, of the averages in `FLUCTUATIONS`.
+def fluctuation_laws(
+    instances: DataFrame, load: float, names: Sequence[str] = tuple(f.size for f in FLUCTUATIONS)
+) -> list[PowerLaw]:
+    """Power laws of the standard deviations, over instances, of averages.
 
     Parameters
     ----------
     instances : DataFrame
         See `size_groups`.
     load : float
+    names : sequence of str
+        Of the averages; by default those in `FLUCTUATIONS`.
 
     Returns
     -------
     list of PowerLaw
     """
-    return [power_law(size_groups(instances, f.size, load), spread=True) for f in FLUCTUATIONS]
+    return [power_law(size_groups(instances, name, load), spread=True) for name in names]

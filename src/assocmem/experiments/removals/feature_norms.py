@@ -1,0 +1,88 @@
+"""Operator norms of the matrices whose columns are features ``f_ji = vec(u_j v_i')`` (Appendix G).
+
+Lemma 25 takes two of them for granted: all pairs with their own keys, ``O(1)``, and all targets with one key,
+``O(sqrt(d))``. Both Gram matrices are known: entrywise ``(U'U) * (V'V)``, and ``|v|^2 U'U``, which makes
+the second norm a product.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+
+from assocmem.experiments.statistics import line_through
+from assocmem.pairs.data import Pairs
+
+
+def matched_norm(pairs: Pairs) -> float:
+    """Operator norm of the ``d^2 x n`` matrix of the features ``f_ii`` of all pairs.
+
+    Parameters
+    ----------
+    pairs : Pairs
+
+    Returns
+    -------
+    float
+    """
+    U, V = pairs.U.double(), pairs.V.double()
+    return math.sqrt(float(torch.linalg.eigvalsh((U.T @ U) * (V.T @ V))[-1]))
+
+
+def unmatched_norm(pairs: Pairs, i: int) -> float:
+    """Operator norm of the ``d^2 x (n - 1)`` matrix of the features ``f_ji`` of key i and all other targets.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    i : int
+
+    Returns
+    -------
+    float
+    """
+    kept = torch.arange(pairs.n) != i
+    return float(torch.linalg.matrix_norm(pairs.U[:, kept].double(), 2) * pairs.V[:, i].norm())
+
+
+def feature_evidence(
+    matched: Mapping[int, Sequence[float]], unmatched: Mapping[int, Sequence[float]], load: float
+) -> dict:
+    """What a check of the bounds compares: norms of random features with the edges of Marchenko and Pastur.
+
+    For features of length one that are as good as independent in ``d^2`` dimensions the norm is
+    ``1 + sqrt(alpha)``. Their lengths scatter by ``2 / sqrt(d)``, so it is approached like ``1 / sqrt(d)``,
+    and the limit is that of a straight line in it. For one key the edge is ``1 + sqrt(alpha d)``.
+
+    Parameters
+    ----------
+    matched, unmatched : mapping of int to sequence of float
+        By dimension, at least three: norms on several instances.
+    load : float
+
+    Returns
+    -------
+    dict
+        The arguments of `assocmem.book.claims.check`.
+    """
+    d = np.array(sorted(matched), dtype=float)
+    groups = [np.asarray(matched[int(x)]) for x in d]
+    errors = [g.std(ddof=1) / math.sqrt(len(g)) for g in groups]
+    line = line_through(1 / np.sqrt(d), [g.mean() for g in groups], errors)
+    weights = 1 / np.square(errors)
+    centre = np.average(1 / np.sqrt(d), weights=weights)
+    error = math.sqrt(1 / weights.sum() + (line.slope_error * centre) ** 2)
+    means = [float(np.mean(unmatched[int(x)])) for x in d]
+    return {
+        "claim": "claim-feature-spectrum",
+        "what": f"norm of the matched features as d grows; of those of one key at d = {d[0]:g} to {d[-1]:g}",
+        "kind": "simulation",
+        "measured": [line.intercept, *means],
+        "predicted": [1 + math.sqrt(load), *(1 + np.sqrt(load * d))],
+        "tolerance": [4 * error + 0.02, *(1.5 * (1 + np.sqrt(load * d)) / d ** (2 / 3) / 2)],
+        "falsehood": (
+            "features that are orthogonal: 1, and sqrt(n/d)",
+            [max(1, math.sqrt(load)), *np.sqrt(load * d)],
+        ),
+    }
