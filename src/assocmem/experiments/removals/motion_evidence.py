@@ -1,16 +1,18 @@
 """Checks of closed forms for what moves when a pair is removed, on the stored table of motions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from assocmem.experiments.frames import DataFrame
+from assocmem.experiments.removals.removal_rates import exponent_tolerance
+from assocmem.experiments.statistics import PowerLaw, power_law
 from assocmem.theory.removal_response import RemovalResponse, removal_response
 from assocmem.theory.scalar import solve_scalar
 
 NEXT = 1.5
-"""What a closed form of leading order may be off by, relatively and times d. Constants of the theory at finite
-d are off by that much themselves: the norm scale by 0.4 and the mean slope by 0.9 at d = 16."""
+"""What a closed form of leading order may be off by, relatively and times d. Its constants are off by about as
+much at d = 16: the norm scale by 0.2 / d, the mean slope by 0.9 / d."""
 
 
 def motions_at(table: DataFrame, load: float, r: float, beta: float, ridge: float) -> DataFrame:
@@ -214,7 +216,7 @@ def simplification_evidence(groups: Mapping[int, Sequence[float]], response: Rem
     }
 
 
-def exponent_without(rows: DataFrame, name: str, fit: Callable) -> object:
+def entry_law(rows: DataFrame, name: str = "entry") -> PowerLaw:
     """Power law of a size in units of the minimiser's motion, which scatters with the removed pair.
 
     Parameters
@@ -223,12 +225,41 @@ def exponent_without(rows: DataFrame, name: str, fit: Callable) -> object:
         Motions at one point.
     name : str
         Of the size.
-    fit : callable
-        `assocmem.experiments.statistics.power_law`.
 
     Returns
     -------
     PowerLaw
     """
     d, ratio = np.asarray(rows["d"]), np.asarray(rows[name] / rows["moved"])
-    return fit({int(x): ratio[d == x] for x in np.unique(d)})
+    return power_law({int(x): ratio[d == x] for x in np.unique(d)})
+
+
+def entry_evidence(rows: DataFrame, *, half: bool = False) -> dict:
+    """What a check of the Taylor entries compares: their power off the diagonal with the paper's -4.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Motions at one point.
+    half : bool
+        Whether its fraction is 1/2, where the paper's power is right.
+
+    Returns
+    -------
+    dict
+        The arguments of `assocmem.book.claims.check`. The falsehood is a bound better by ``sqrt(d)``.
+    """
+    law = entry_law(rows)
+    fraction = "at r = 1/2" if half else f"at r = {float(np.asarray(rows['r'])[0]):g}"
+    return {
+        "claim": "equation-ehat-entry-sizes",
+        "what": f"exponent of the entries off the diagonal over |Delta W|, {fraction}",
+        "kind": "stored simulation",
+        "measured": law.exponent,
+        "predicted": -4,
+        "tolerance": exponent_tolerance(law),
+        "relation": "<=",
+        "falsehood": ("smaller by another factor of sqrt(d)", -4.5),
+        "limits": "r = 1/2 alone" if half else "",
+        "expected": None if half else "does not hold",
+    }

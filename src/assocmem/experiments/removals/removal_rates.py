@@ -165,8 +165,8 @@ ESTIMATES = (
 
 
 SLOW: dict[tuple[str, int], str] = {}
-"""Sizes that do not reach the paper's power in the dimensions that are stored, by name and place in `SETTINGS`,
-with the condition in words."""
+"""Sizes that do not reach the paper's power in the dimensions that are stored, by name and place among the
+settings, with the condition in words."""
 
 
 @dataclass(frozen=True)
