@@ -6,13 +6,17 @@ import pytest
 
 from assocmem.book.claims import check, statements
 from assocmem.experiments.removals.removal_rates import (
+    ALLOWANCE,
     ESTIMATES,
     FLUCTUATIONS,
+    SLOW,
+    exponent_tolerance,
     fit_estimate,
     fluctuation_laws,
     rate_evidence,
     size_groups,
 )
+from assocmem.experiments.removals.removal_sizes import SETTINGS
 from assocmem.pairs.sizes import pairs_at_load
 
 LOAD = 0.25
@@ -76,6 +80,44 @@ def test_a_bound_fails_where_sizes_are_larger(claim):
 def test_a_bound_says_nothing_where_sizes_are_smaller(claim):
     broken = any(e.found is not None and e.found > e.exponent for e in ESTIMATES if e.claim == claim)
     assert check(**rate_evidence(claim, made_up(-0.5), LOAD)).verdict == ("holds" if broken else "not yet")
+
+
+def test_further_settings_are_further_numbers_and_what_is_slow_is_said(monkeypatch):
+    one = check(**rate_evidence("lemma-24", INSTANCES, LOAD))
+    three = check(**rate_evidence("lemma-24", INSTANCES, LOAD, further={3: INSTANCES, 6: INSTANCES}))
+    slow = sum(
+        (f"{e.size}{end}", place) in SLOW
+        for e in ESTIMATES
+        if e.claim == "lemma-24"
+        for end in ("", "_rms")
+        for place in (3, 6)
+    )
+    assert len(three.measured) == 3 * len(one.measured) - slow
+    assert three.what == one.what + ", at 3 settings"
+    monkeypatch.setattr("assocmem.experiments.removals.removal_rates.SLOW", {("coefficient_b", 3): "there"})
+    found = check(**rate_evidence("lemma-24", INSTANCES, LOAD, "so", further={3: INSTANCES}))
+    assert found.limits.startswith("so; coefficient b only d^-1.0")
+    assert found.limits.endswith(" there")
+    assert len(found.measured) == 2 * len(one.measured) - 1
+
+
+def test_what_is_slow_names_estimates():
+    names = {e.size for e in ESTIMATES} | {f"{e.size}_rms" for e in ESTIMATES if e.logs}
+    assert {name for name, _ in SLOW} <= names
+    assert all(0 < place < len(SETTINGS) for _, place in SLOW)
+
+
+def test_late_sizes_are_fitted_late_where_there_are_enough():
+    bent = INSTANCES.assign(coefficient_ar=INSTANCES["coefficient_ar"].where(INSTANCES["d"] > 40, 1.0))
+    estimate = next(e for e in ESTIMATES if e.size == "coefficient_ar")
+    assert fit_estimate(bent, estimate, LOAD)[0].exponent == pytest.approx(-1, abs=0.1)
+    few = bent[bent["d"] < 60]
+    assert sorted(fit_estimate(few, estimate, LOAD)[0].d) == [16, 24, 32, 48]
+
+
+def test_the_tolerance_of_a_good_fit_is_below_a_third_of_a_half():
+    law = fit_estimate(INSTANCES, ESTIMATES[0], LOAD)[0]
+    assert ALLOWANCE < exponent_tolerance(law) == ALLOWANCE + 2 * law.deviation < 1 / 6
 
 
 def test_fluctuations_are_those_of_the_instances():

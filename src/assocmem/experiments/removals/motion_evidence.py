@@ -11,8 +11,8 @@ from assocmem.theory.removal_response import RemovalResponse, removal_response
 from assocmem.theory.scalar import solve_scalar
 
 NEXT = 1.5
-"""What a closed form of leading order may be off by, relatively and times d. Its constants are off by about as
-much at d = 16: the norm scale by 0.2 / d, the mean slope by 0.9 / d."""
+"""What a closed form of leading order may be off by, relatively and times d. Its constants are themselves off
+by 0.2 / d, the norm scale, and 0.9 / d, the mean slope, at d = 16."""
 
 
 def motions_at(table: DataFrame, load: float, r: float, beta: float, ridge: float) -> DataFrame:
@@ -180,14 +180,18 @@ def score_share_evidence(points: Mapping[str, tuple[DataFrame, RemovalResponse]]
     )
 
 
-def simplification_evidence(groups: Mapping[int, Sequence[float]], response: RemovalResponse) -> dict:
+def simplification_evidence(
+    groups: Mapping[int, Sequence[float]], response: RemovalResponse, kind: str = "stored simulation"
+) -> dict:
     """What a second check of Lemma 22 compares: its difference of traces with the constant that it has.
 
     Parameters
     ----------
     groups : mapping of int to sequence of float
-        Differences by dimension.
+        Differences by dimension, at least four.
     response : RemovalResponse
+    kind : str
+        What the instances are, one of `assocmem.book.claims.KINDS`.
 
     Returns
     -------
@@ -208,7 +212,7 @@ def simplification_evidence(groups: Mapping[int, Sequence[float]], response: Rem
     return {
         "claim": "lemma-22",
         "what": "limit of d times the difference of the traces",
-        "kind": "stored simulation",
+        "kind": kind,
         "measured": limit,
         "predicted": response.simplification,
         "tolerance": 4 * error + abs(line - limit),
