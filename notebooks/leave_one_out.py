@@ -63,7 +63,6 @@ from assocmem.experiments.removals.feature_norms import (
 from assocmem.experiments.removals.motion_evidence import (
     entry_evidence,
     half_fraction_evidence,
-    motions_at,
     response_at,
     score_share_evidence,
     simplification_evidence,
@@ -372,19 +371,12 @@ check(**rate_evidence("proposition-4", sizes, load, **rates))
 # A power of $-1$ is so seen as one between $-0.75$ and $-0.95$ at the dimensions here; within 0.05 of its limit it is from $d = 40\,w/\alpha$ on, which is above 100.
 
 # %% tags=["hide-input"]
-motions = read_table("leave_one_out", "motions")
-points = {
-    "lambda = 0.5": (0.25, 0.2, 3.0, 0.5),
-    "lambda = 0.1": (0.25, 0.2, 3.0, 0.1),
-    "lambda = 0.01": (0.25, 0.2, 3.0, 0.01),
-    "r = 0.5": (0.25, 0.5, 3.0, 0.5),
-    "load 0.5": (0.5, 0.3, 5.0, 0.3),
-}
-moving = {
-    name: (motions_at(motions, *point), response_at(*point))
-    for name, point in points.items()
-}
-check(**score_share_evidence(moving))
+watched_places = {"first": 0, "beta = 10": 3, "lambda = 0.1": 6, "lambda = 0.01": 7}
+shares = {}
+for name, place in watched_places.items():
+    point = {x: y for x, y in SETTINGS[place].items() if x != "law"}
+    shares[name] = (rows_at_setting(more, place, new), response_at(**point))
+check(**score_share_evidence(shares))
 
 # %% [markdown]
 # ### The two losses of a pair
@@ -476,10 +468,14 @@ for claim in ("lemma-13", "lemma-14", "lemma-15", "lemma-16"):
 # The term is there because $H^{\setminus h}$ holds thresholds still. With the profiled Hessian, which lets them follow, it is gone, and the rest is compatible with $d^{-4}$.
 
 # %% tags=["hide-input"]
+motions = read_table("leave_one_out", "motions")
+moving = {
+    x: (motions.loc[motions["r"] == x], response_at(0.25, x, 3.0, 0.5))
+    for x in (0.2, 0.5)
+}
 compared = {}
-for name in ("lambda = 0.5", "r = 0.5"):
-    here, response = moving[name]
-    at = f"$r = {points[name][1]:g}$"
+for fraction, (here, response) in moving.items():
+    at = f"$r = {fraction:g}$"
     grown = here["entry"] * here["d"] ** 4 / here["moved"]
     d, lengths, _ = sizes_by_dimension(here["d"], here["gradient"])
     compared |= {
@@ -495,11 +491,11 @@ Table({"$d$": [f"{x:g}" for x in d], **compared}, ".4g")
 # Nothing is fitted in this table. In units of $d^{-4}$ and of the motion of the minimiser, entries grow at $r = 0.2$ and stay at $r = 0.5$.
 
 # %%
-check(**threshold_motion_evidence(*moving["lambda = 0.5"]))
+check(**threshold_motion_evidence(*moving[0.2]))
 
 # %%
 near = response_at(0.25, 0.4, 3.0, 0.5)
-check(**half_fraction_evidence(*moving["r = 0.5"], near))
+check(**half_fraction_evidence(*moving[0.5], near))
 
 # %% [markdown]
 # The entries themselves, with their diagonal, at three settings; and off the diagonal in units of the minimiser's motion, which scatters with the removed pair, at both fractions.
@@ -508,8 +504,8 @@ check(**half_fraction_evidence(*moving["r = 0.5"], near))
 check(**rate_evidence("equation-ehat-entry-sizes", sizes, load, **rates))
 
 # %% tags=["hide-input"]
-display(check(**entry_evidence(moving["lambda = 0.5"][0])))
-display(check(**entry_evidence(moving["r = 0.5"][0], half=True)))
+display(check(**entry_evidence(moving[0.2][0])))
+display(check(**entry_evidence(moving[0.5][0], half=True)))
 
 # %% [markdown]
 # The theorem does not suffer.
@@ -566,9 +562,7 @@ for fluctuation, law in zip(FLUCTUATIONS, spread, strict=True):
 
 # %% tags=["hide-input"]
 several = {
-    f"{scores}_{name}": fluctuation_laws(
-        moving["lambda = 0.5"][0], 0.25, [f"{scores}_{name}"]
-    )[0]
+    f"{scores}_{name}": fluctuation_laws(moving[0.2][0], 0.25, [f"{scores}_{name}"])[0]
     for name in AVERAGED
     for scores in ("signal", "competitor")
 }

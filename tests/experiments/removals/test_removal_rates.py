@@ -96,7 +96,7 @@ def test_further_settings_are_further_numbers_and_what_is_slow_is_said(monkeypat
     assert three.what == one.what + ", at 3 settings"
     monkeypatch.setattr("assocmem.experiments.removals.removal_rates.SLOW", {("coefficient_b", 3): "there"})
     found = check(**rate_evidence("lemma-24", INSTANCES, LOAD, "so", further={3: INSTANCES}))
-    assert found.limits.startswith("so; coefficient b only d^-1.0")
+    assert found.limits.startswith("so; coefficient b only d^-")
     assert found.limits.endswith(" there")
     assert len(found.measured) == 2 * len(one.measured) - 1
 

@@ -15,23 +15,6 @@ NEXT = 1.5
 by 0.2 / d, the norm scale, and 0.9 / d, the mean slope, at d = 16."""
 
 
-def motions_at(table: DataFrame, load: float, r: float, beta: float, ridge: float) -> DataFrame:
-    """Rows of the stored motions at one point.
-
-    Parameters
-    ----------
-    table : DataFrame
-    load, r, beta, ridge : float
-
-    Returns
-    -------
-    DataFrame
-    """
-    point = {"load": load, "r": r, "beta": beta, "ridge": ridge}
-    here = np.all([table[name] == value for name, value in point.items()], axis=0)
-    return table.loc[here]
-
-
 def response_at(load: float, r: float, beta: float, ridge: float) -> RemovalResponse:
     """Constants of the theory at the same point.
 
@@ -155,7 +138,7 @@ def score_share_evidence(points: Mapping[str, tuple[DataFrame, RemovalResponse]]
     Parameters
     ----------
     points : mapping of str to (DataFrame, RemovalResponse)
-        Motions and constants by the name of a point.
+        By the name of a point, sizes as `removal_sizes.measure_instance` has them, and constants.
 
     Returns
     -------
@@ -165,7 +148,7 @@ def score_share_evidence(points: Mapping[str, tuple[DataFrame, RemovalResponse]]
     """
     parts = []
     for rows, response in points.values():
-        d, size, error = sizes_by_dimension(rows["d"], rows["score"] * rows["d"] / rows["moved"])
+        d, size, error = sizes_by_dimension(rows["d"], rows["score_rms"] * rows["d"] / rows["moved"])
         predicted = np.array([response.score_share(x) for x in d])
         tolerance = 4 * error + (1 / predicted - 1) ** 2 / 2
         parts.append(
