@@ -53,7 +53,8 @@ def feature_evidence(
 
     For features of length one that are as good as independent in ``d^2`` dimensions the norm is
     ``1 + sqrt(alpha)``. Their lengths scatter by ``2 / sqrt(d)``, so it is approached like ``1 / sqrt(d)``,
-    and the limit is that of a straight line in it. For one key the edge is ``1 + sqrt(alpha d)``.
+    and the limit is that of a straight line in it. For one key the edge is ``1 + sqrt(alpha d)``; the norm is
+    below it by a share of order ``d^(-2/3)`` (Tracy and Widom).
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def feature_evidence(
         "kind": "simulation",
         "measured": [line.intercept, *means],
         "predicted": [1 + math.sqrt(load), *(1 + np.sqrt(load * d))],
-        "tolerance": [4 * error + 0.02, *(1.5 * (1 + np.sqrt(load * d)) / d ** (2 / 3) / 2)],
+        "tolerance": [4 * error + 0.02, *(0.5 * (1 + np.sqrt(load * d)) / d ** (2 / 3))],
         "falsehood": (
             "features that are orthogonal: 1, and sqrt(n/d)",
             [max(1, math.sqrt(load)), *np.sqrt(load * d)],
