@@ -303,7 +303,7 @@ further = {place: rows_at_setting(more, place, new) for place in (3, 6)}
 rates = {"kind": kind, "further": further}
 laws = {e: fit_estimate(sizes, e, load) for e in ESTIMATES}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rates", "caption": "Twelve of the sizes against the dimension, root mean squares over instances with standard errors (dots) and the middle 80% of the instances (band), on logarithmic axes. Solid line: the fitted power of d, in the corner with its standard error. Dashed: the power that the paper states, from the first point on. They part for the simplified trace, whose bound is not the best possible, and for the Taylor entries, which are larger than stated; the smaller differences are corrections at finite d."}, "image": {"alt": "Twelve small panels with points falling along straight lines on logarithmic axes. In about half of them a dashed line of the stated slope lies near the points; for the Taylor entries it falls more steeply than the points, for the simplified trace less steeply."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rates", "caption": "Twelve of the sizes against the dimension, root mean squares over instances with standard errors (dots) and the middle 80% of the instances (band), on logarithmic axes; remainders and rows are in units of the motion of the minimiser. Solid line: the fitted power of d, in the corner with its standard error. Dashed: the power that the paper states, from the first point on. They part for the simplified trace, whose bound is not the best possible, and for the Taylor entries, which are larger than stated; the smaller differences are corrections at finite d."}, "image": {"alt": "Twelve small panels with points falling along straight lines on logarithmic axes. In about half of them a dashed line of the stated slope lies near the points; for the Taylor entries it falls more steeply than the points, for the simplified trace less steeply."}}
 shown = {
     "rank_one": "$\\|R_h\\|_F$",
     "newton_error": "$\\|\\widehat W - \\widetilde W_h\\|_F$",
@@ -612,7 +612,7 @@ display(check(**response_evidence([rows_at_setting(more, 0, new), *further.value
 
 # %% [markdown]
 # The proof of [Lemma 25](#lemma-25) takes two norms of features for granted.
-# The features $f_{j,\ell}$ of one key are $U$ with a factor $\norm{v_\ell}$, so their norm is that of $U$, $\sqrt{n/d} + 1$ at the edge of Marchenko and Pastur.
+# The features $f_{j,\ell}$ of one key are $U$ with a factor $\norm{v_\ell}$, so their norm is that of $U$: $\sqrt{n/d} + 1$, the edge of Marchenko and Pastur, less the shift of Tracy and Widom at finite $d$.
 # The matched ones $f_{\ell,\ell}$ are $n$ vectors in $d^2$ dimensions, not independent coordinate by coordinate; their norm goes to $1 + \sqrt\alpha$ as if they were, with a correction of order $1/\sqrt d$ from their lengths.
 
 # %%

@@ -178,7 +178,7 @@ SLOW = {
 settings, with the condition in words."""
 
 
-SCATTERED = frozenset({"lemma-5", "lemma-10", "lemma-17", "lemma-24"})
+SCATTERED = frozenset({"lemma-5", "lemma-10", "lemma-11", "lemma-17", "lemma-24"})
 """Statements whose sizes scatter so much from pair to pair that a power is known less well than to a third of
 1/2."""
 
