@@ -619,7 +619,7 @@ display(check(**response_evidence([rows_at_setting(more, 0, new), *further.value
 features = {
     d: [
         gaussian_pairs(pairs_at_load(load, d), d, seed=derived_seed(seed, 4, d, i))
-        for i in range(min(16 * instances, 200))
+        for i in range(min(16 * instances, 96))
     ]
     for d in sorted(dimensions)
 }

@@ -108,10 +108,13 @@ def removal_response(solution: ScalarSolution) -> RemovalResponse:
     require_instance("solution", solution, ScalarSolution)
     require(np.ndim(solution.nu) == 0, "solution", f"{np.size(solution.nu)} points", "of a single point")
     load, r, beta, nu, chi = (float(getattr(solution, x)) for x in ("load", "r", "beta", "nu", "chi"))
-    Z, weights = _normal_nodes(STEP / (1 + (1 + beta) * nu))
+    Z, weights = _normal_nodes(STEP / (1 + beta * nu))
     q = special.expit(beta * (nu * Z - solution.mu))
     bend = beta * q * (1 - q)
     slope = weights @ bend / r
+    along = nu * abs(weights @ (beta * bend * (1 - 2 * q))) / r
+    bends, shares = weights @ bend**2, weights @ q**2
+    Z, weights = _normal_nodes(STEP / (1 + nu))
     margin = prox(nu * Z - solution.c, chi)
     a = special.expit(-margin)
     b = a * (1 - a)
@@ -121,11 +124,11 @@ def removal_response(solution: ScalarSolution) -> RemovalResponse:
     linear = gain @ (2 * slope * (margin + solution.c))
     return RemovalResponse(
         load=load,
-        along=float(nu * abs(weights @ (beta * bend * (1 - 2 * q))) / r),
-        across=float(np.sqrt(weights @ bend**2 / load) / r),
+        along=float(along),
+        across=float(np.sqrt(bends / load) / r),
         slope=float(slope),
-        newcomer=float(np.sqrt(weights @ q**2) / (r * load)),
-        entry=float(np.sqrt((weights @ a**2) * (weights @ bend**2)) / (r * load)),
+        newcomer=float(np.sqrt(shares) / (r * load)),
+        entry=float(np.sqrt((weights @ a**2) * bends) / (r * load)),
         moved=float(np.sqrt(steep * (weights @ a**2))),
         stiffness=float(1 - load * solution.ridge * chi),
         simplification=float(linear - (nu * slope) ** 2 * gain.sum()),

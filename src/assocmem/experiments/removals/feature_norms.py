@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from assocmem.experiments.statistics import line_through
 from assocmem.pairs.data import Pairs
@@ -30,8 +31,16 @@ def matched_norm(pairs: Pairs) -> float:
     -------
     float
     """
-    U, V = pairs.U.double(), pairs.V.double()
-    return math.sqrt(float(torch.linalg.eigvalsh((U.T @ U) * (V.T @ V))[-1]))
+    U, V = pairs.U.double().numpy(), pairs.V.double().numpy()
+    d = pairs.d
+
+    def product(x):
+        forms = np.einsum("an,an->n", U, x.reshape(d, d) @ V)
+        return ((U * forms) @ V.T).reshape(-1)
+
+    frame = LinearOperator((d**2, d**2), matvec=product, dtype=float)
+    start = np.outer(U[:, 0], V[:, 0]).reshape(-1)
+    return math.sqrt(eigsh(frame, k=1, v0=start, tol=1e-8, return_eigenvectors=False)[0])
 
 
 def unmatched_norm(pairs: Pairs, i: int) -> float:
@@ -46,8 +55,8 @@ def unmatched_norm(pairs: Pairs, i: int) -> float:
     -------
     float
     """
-    kept = torch.arange(pairs.n) != i
-    return float(torch.linalg.matrix_norm(pairs.U[:, kept].double(), 2) * pairs.V[:, i].norm())
+    kept = pairs.U[:, torch.arange(pairs.n) != i].double()
+    return math.sqrt(float(torch.linalg.eigvalsh(kept @ kept.T)[-1])) * float(pairs.V[:, i].double().norm())
 
 
 def expected_unmatched(d: int, load: float) -> float:
