@@ -19,7 +19,7 @@
 # In regression this is routine, since a sample enters one term of the loss.
 # Here its target competes in the terms of all others: removing one pair changes *every* term.
 # This section takes pairs away, measures all that the proof bounds, some fifty sizes, and reads off the power of $d$ of each.
-# Nearly all are as stated, several are smaller, and one is larger than the paper says, without harm to its theorem.
+# Nearly all are as stated, several are smaller, and one is larger than the paper says, unless the tail holds half of the competitors, without harm to its theorem.
 
 # %% tags=["parameters"]
 seed = 1  # base seed of every random draw; [0, inf)
