@@ -194,6 +194,14 @@ def outer_product_failure(n: AnyCount, ratio: Annotated[float, "d^2 / (n log n);
     return {"log_failure": float(f"{math.log(query_failure_at_ratio(n, ratio).value):.6g}")}
 
 
+def removal_motion(d: Dimension, seed: Seed, load: Load, r: Fraction, beta: Beta, ridge: Ridge) -> Row:
+    """What moves when a pair is removed and has a closed form; averages over the scores."""
+    from assocmem.experiments.removals.motion_sizes import measure_motion
+
+    found = measure_motion(d, seed, load=load, r=r, beta=beta, ridge=ridge)
+    return {name: float(f"{x:.7g}") for name, x in found.items()}
+
+
 REGISTERED = (
     top1_verdict,
     tail_verdict,
@@ -208,6 +216,7 @@ REGISTERED = (
     repair_prediction,
     pooled,
     outer_product_failure,
+    removal_motion,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
@@ -219,6 +228,19 @@ def _asks_of_removal(setting, d, seed):
     load = SETTINGS[setting]["load"]
     few = f"so large that two of five pairs can be removed, {load:g} d^2 >= 4.5"
     return [("d", pairs_at_load(load, d) >= 5, few)]
+
+
+def _asks_of_removal_motion(d, seed, load, r, beta, ridge):
+    import math
+
+    from assocmem.pairs.sizes import pairs_at_load
+
+    n = pairs_at_load(load, d)
+    tail = math.ceil(r * (n - 1))
+    return [
+        ("d", n >= 4, "so large that a pair can be removed"),
+        ("r", tail < n - 2, "smaller, to be a tail"),
+    ]
 
 
 def _asks_of_dimension(n, construction, seed):
@@ -248,6 +270,7 @@ def _asks_of_outer_product_failure(n, ratio):
 
 RELATIONS = {
     "removal": _asks_of_removal,
+    "removal_motion": _asks_of_removal_motion,
     "dimension": _asks_of_dimension,
     "pooled": _asks_of_pooled,
     "outer_product_failure": _asks_of_outer_product_failure,

@@ -1,13 +1,16 @@
 """Powers in words, and the check of averages that concentrate."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from assocmem.book.claims import check
 from assocmem.experiments.removals.removal_evidence import (
+    averages_evidence,
     exponent_in_words,
     fluctuation_evidence,
     power_in_words,
+    response_evidence,
     threshold_evidence,
 )
 from assocmem.experiments.removals.removal_rates import FLUCTUATIONS, Estimate
@@ -43,6 +46,32 @@ def test_averages_concentrate_as_stated_or_faster_but_not_too_fast(power, verdic
     found = check(**fluctuation_evidence(FLUCTUATIONS[0], law(power)))
     assert (found.claim, found.verdict) == ("proposition-5", verdict)
     assert found.what == "exponent of the deviations of signal square"
+
+
+@pytest.mark.parametrize(
+    ("power", "verdict"), [(-1.0, "holds with limits"), (0.0, "does not hold"), (-2.0, "not yet")]
+)
+def test_several_averages_are_one_check(power, verdict):
+    found = check(**averages_evidence({"signal_square": law(power), "signal_cosine": law(power)}))
+    assert (found.verdict, len(found.measured)) == (verdict, 2)
+    assert found.what == "exponents of the deviations of signal square, signal cosine"
+
+
+@pytest.mark.parametrize(
+    ("power", "verdict"), [(-0.5, "holds with limits"), (0.0, "does not hold"), (-1.0, "not yet")]
+)
+def test_responses_of_several_settings_are_taken_in_units_of_the_trace(power, verdict):
+    rng = np.random.default_rng(1)
+    samples = []
+    for chi in (1.0, 100.0):
+        d = np.repeat([16, 24, 32, 48, 64, 96], 30)
+        sizes = np.where(d < 90, chi, np.nan)
+        samples.append(
+            pd.DataFrame({"d": d, "chi": sizes, "response": chi * d**power * rng.uniform(0.9, 1.1, len(d))})
+        )
+    found = check(**response_evidence(samples))
+    assert found.verdict == verdict
+    assert found.measured[0] == pytest.approx(power, abs=0.03)
 
 
 def test_the_motion_of_thresholds_needs_the_new_competitor():

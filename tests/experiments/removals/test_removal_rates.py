@@ -6,21 +6,25 @@ import pytest
 
 from assocmem.book.claims import check, statements
 from assocmem.experiments.removals.removal_rates import (
+    ALLOWANCE,
     ESTIMATES,
     FLUCTUATIONS,
+    SLOW,
+    exponent_tolerance,
     fit_estimate,
     fluctuation_laws,
     rate_evidence,
     size_groups,
 )
+from assocmem.experiments.removals.removal_sizes import SETTINGS
 from assocmem.pairs.sizes import pairs_at_load
 
 LOAD = 0.25
 CLAIMS = sorted({e.claim for e in ESTIMATES})
 
 
-def made_up(shift=0.0):
-    """Instances on which each size has its power, plus a shift, and maxima their logarithms."""
+def made_up(shift=0.0, claim=None):
+    """Instances on which sizes have their powers, those of one statement shifted, maxima also logarithms."""
     rng = np.random.default_rng(1)
     rows = []
     for d in (16, 24, 32, 48, 64, 96):
@@ -29,10 +33,12 @@ def made_up(shift=0.0):
             noise = np.exp(0.1 * rng.standard_normal())
             row = {"d": d}
             for e in ESTIMATES:
-                size = noise * d ** ((e.exponent if e.found is None else e.found) + shift)
+                if e.size in row and e.claim != claim:
+                    continue
+                size = noise * d ** (e.power + shift * (e.claim == claim))
                 row[e.size] = size * log_n**e.logs
                 row[f"{e.size}_rms"] = size
-            row |= {f.size: 1 + d ** (f.found + shift) * rng.standard_normal() for f in FLUCTUATIONS}
+            row |= {f.size: 1 + d**f.found * rng.standard_normal() for f in FLUCTUATIONS}
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -68,14 +74,55 @@ def test_a_bound_holds_where_sizes_have_their_power(claim):
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_bound_fails_where_sizes_are_larger(claim):
     best_possible = any(e.found is None for e in ESTIMATES if e.claim == claim)
-    verdict = check(**rate_evidence(claim, made_up(0.5), LOAD)).verdict
+    verdict = check(**rate_evidence(claim, made_up(0.5, claim), LOAD)).verdict
     assert verdict == ("does not hold" if best_possible else "holds with limits")
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_bound_says_nothing_where_sizes_are_smaller(claim):
     broken = any(e.found is not None and e.found > e.exponent for e in ESTIMATES if e.claim == claim)
-    assert check(**rate_evidence(claim, made_up(-0.5), LOAD)).verdict == ("holds" if broken else "not yet")
+    assert check(**rate_evidence(claim, made_up(-0.5, claim), LOAD)).verdict == (
+        "holds" if broken else "not yet"
+    )
+
+
+def test_further_settings_are_further_numbers_and_what_is_slow_is_said(monkeypatch):
+    one = check(**rate_evidence("lemma-24", INSTANCES, LOAD))
+    three = check(**rate_evidence("lemma-24", INSTANCES, LOAD, further={3: INSTANCES, 6: INSTANCES}))
+    slow = sum(
+        (f"{e.size}{end}", place) in SLOW
+        for e in ESTIMATES
+        if e.claim == "lemma-24"
+        for end in ("", "_rms")
+        for place in (3, 6)
+    )
+    assert len(three.measured) == 3 * len(one.measured) - slow
+    assert three.what == one.what + ", at 3 settings"
+    monkeypatch.setattr("assocmem.experiments.removals.removal_rates.SLOW", {("coefficient_b", 3): "there"})
+    found = check(**rate_evidence("lemma-24", INSTANCES, LOAD, "so", further={3: INSTANCES}))
+    assert found.limits.startswith("so; instances scatter")
+    assert "coefficient b only d^-" in found.limits
+    assert found.limits.endswith(" there")
+    assert len(found.measured) == 2 * len(one.measured) - 1
+
+
+def test_what_is_slow_names_estimates():
+    names = {e.size for e in ESTIMATES} | {f"{e.size}_rms" for e in ESTIMATES if e.logs}
+    assert {name for name, _ in SLOW} <= names
+    assert all(0 < place < len(SETTINGS) for _, place in SLOW)
+
+
+def test_late_sizes_are_fitted_late_where_there_are_enough():
+    bent = INSTANCES.assign(coefficient_ar=INSTANCES["coefficient_ar"].where(INSTANCES["d"] > 40, 1.0))
+    estimate = next(e for e in ESTIMATES if e.size == "coefficient_ar")
+    assert fit_estimate(bent, estimate, LOAD)[0].exponent == pytest.approx(-1, abs=0.1)
+    few = bent[bent["d"] < 60]
+    assert sorted(fit_estimate(few, estimate, LOAD)[0].d) == [16, 24, 32, 48]
+
+
+def test_the_tolerance_of_a_good_fit_is_below_a_third_of_a_half():
+    law = fit_estimate(INSTANCES, ESTIMATES[0], LOAD)[0]
+    assert ALLOWANCE < exponent_tolerance(law) == ALLOWANCE + 2 * law.deviation < 1 / 6
 
 
 def test_fluctuations_are_those_of_the_instances():

@@ -64,6 +64,7 @@ def copy_evidence(memories: dict[str, torch.Tensor], u: torch.Tensor, v: torch.T
     return {
         "claim": "remark-9",
         "what": "relative distance from the normal copy for " + ", ".join(memories),
+        "kind": "simulation",
         "measured": [copy_distance(W, u, v) for W in memories.values()],
         "predicted": [1 / math.sqrt(2 * count) for count in sharing],
         "tolerance": [0.1 / math.sqrt(count) for count in sharing],

@@ -1,10 +1,13 @@
 """Powers of d of the leave-one-out method in words, and what checks of its other statements compare."""
 
+from collections.abc import Iterable, Mapping
+
 import torch
 
-from assocmem.experiments.removals.removal_rates import Estimate, Fluctuation
+from assocmem.experiments.frames import DataFrame
+from assocmem.experiments.removals.removal_rates import Estimate, Fluctuation, exponent_tolerance
 from assocmem.experiments.removals.removal_sizes import threshold_identity, threshold_path
-from assocmem.experiments.statistics import PowerLaw
+from assocmem.experiments.statistics import PowerLaw, power_law
 from assocmem.removal.hessians import Evaluation
 from assocmem.removal.leave_one_out import drop
 
@@ -22,7 +25,7 @@ def power_in_words(estimate: Estimate) -> str:
     return f"smaller, {power:g}" if power < stated else f"larger, {power:g}"
 
 
-def fluctuation_evidence(fluctuation: Fluctuation, law: PowerLaw) -> dict:
+def fluctuation_evidence(fluctuation: Fluctuation, law: PowerLaw, kind: str = "simulation") -> dict:
     """What a check of Proposition 5 compares: the power of the deviations of an average.
 
     Parameters
@@ -30,22 +33,84 @@ def fluctuation_evidence(fluctuation: Fluctuation, law: PowerLaw) -> dict:
     fluctuation : Fluctuation
     law : PowerLaw
         Fitted to the standard deviations over instances.
+    kind : str
+        What the instances are, one of `assocmem.book.claims.KINDS`.
 
     Returns
     -------
     dict
         The arguments of `assocmem.book.claims.check`. The falsehood is a bound that is smaller by
-        ``sqrt(d)`` than what is found; the tolerance lies below the half that powers differ by.
+        ``sqrt(d)`` than what is found.
     """
     return {
         "claim": "proposition-5",
         "what": f"exponent of the deviations of {fluctuation.size.replace('_', ' ')}",
+        "kind": kind,
         "measured": law.exponent,
         "predicted": fluctuation.exponent,
-        "tolerance": 0.3,
+        "tolerance": exponent_tolerance(law),
         "relation": "<=",
         "falsehood": ("smaller by sqrt(d) than the power -1", fluctuation.found - 0.5),
         "limits": "not the best bound: the power is -1",
+    }
+
+
+def averages_evidence(laws: Mapping[str, PowerLaw]) -> dict:
+    """What a check of (A5) compares for several test functions: the powers of the deviations of averages.
+
+    Parameters
+    ----------
+    laws : mapping of str to PowerLaw
+        Fitted to the standard deviations over instances, by the name of the average.
+
+    Returns
+    -------
+    dict
+        The arguments of `assocmem.book.claims.check`, as in `fluctuation_evidence`.
+    """
+    return {
+        "claim": "proposition-5",
+        "what": "exponents of the deviations of " + ", ".join(name.replace("_", " ") for name in laws),
+        "kind": "stored simulation",
+        "measured": [law.exponent for law in laws.values()],
+        "predicted": -0.5,
+        "tolerance": [exponent_tolerance(law) for law in laws.values()],
+        "relation": "<=",
+        "falsehood": ("smaller by sqrt(d) than the power -1", -1.5),
+        "limits": "not the best bound: the power is -1",
+    }
+
+
+def response_evidence(samples: Iterable[DataFrame]) -> dict:
+    """What a check of Remark 10 compares: the power of the distance of a pair's own response from the trace.
+
+    Parameters
+    ----------
+    samples : iterable of DataFrame
+        Stored sizes, one table for each setting. An instance has one such distance, taken here in units of
+        the trace, in which the settings are alike.
+
+    Returns
+    -------
+    dict
+        The arguments of `assocmem.book.claims.check`.
+    """
+    groups: dict[int, list[float]] = {}
+    for rows in samples:
+        known = rows.loc[rows["chi"].notna()]
+        for d, response, chi in zip(known["d"], known["response"], known["chi"], strict=True):
+            groups.setdefault(int(d), []).append(response / chi)
+    law = power_law(groups)
+    return {
+        "claim": "remark-10",
+        "what": "exponent of the relative distance of a removed pair's response from the trace",
+        "kind": "stored simulation",
+        "measured": law.exponent,
+        "predicted": -0.5,
+        "tolerance": exponent_tolerance(law),
+        "relation": "<=",
+        "falsehood": ("smaller by another factor of sqrt(d)", -1),
+        "limits": "an instance has one such number, so the power is known no better",
     }
 
 
@@ -71,6 +136,7 @@ def threshold_evidence(full: Evaluation, rest: Evaluation, h: int) -> dict:
     return {
         "claim": "lemma-12",
         "what": "motion of the threshold of every other key over the root mean square motion",
+        "kind": "identity",
         "measured": left / unit,
         "predicted": right / unit,
         "tolerance": 1e-6,
