@@ -123,7 +123,7 @@ def test_distances_are_followed_to_infinite_dimension():
 
 
 def test_tail_averages_above_the_predicted_ones_fall_short_by_less_than_nothing():
-    """Signals and margins of the two memories are 1 and 1.1 of the predicted ones, and so is what parts them."""
+    """Signals and margins are 1 and 1.1 of the predicted ones, and so is what parts them."""
     assert tail_shortfall(TABLE, LAWS[0.28, 100], 100, 0.28) == pytest.approx(-0.05)
 
 
