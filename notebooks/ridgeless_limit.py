@@ -789,7 +789,7 @@ evidence = []
 for x in grid.r[grid.r > 0.05]:
     c = float(critical_load(x))
     fine = np.unique(
-        np.r_[np.linspace(0.05, 0.8, 60), c * (1 + np.linspace(-0.1, 0.1, 61))]
+        np.r_[np.linspace(0.05, 0.8, 31), c * (1 + np.linspace(-0.1, 0.1, 33))]
     )
     nus = solve_scalar(fine, x, beta=30.0, ridge=1e-6).nu
     for at, nu in zip(grid.load, grid.nu[grid.r == x][0], strict=True):
@@ -985,7 +985,7 @@ read_norms = []
 for table, x, at in ((sliced, 0.15, 0.2), (sliced, 0.15, 0.28), (half, 0.5, 0.6)):
     c = float(critical_load(x))
     fine = np.unique(
-        np.r_[np.linspace(0.1, 1, 60) * c, c * np.linspace(0.85, 1.02, 90)]
+        np.r_[np.linspace(0.1, 1, 30) * c, c * np.linspace(0.85, 1.02, 45)]
     )
     law_nus = solve_scalar(fine, x, **along).nu
     for d in stored_dimensions(table, at):
