@@ -1109,7 +1109,8 @@ figure
 # The dots of panel c lie to the left of the line: its shape is right and its place is not.
 # Margins are where they should be, so it is the tail averages of the competitors that are lower than $c_r(\nu)$.
 # The shortfall is relative, and falls like $1/d$: times $d$ it is the last column.
-# What makes it is not in the predictions here, nor in the paper.
+# That column is near $2 + \kappa_r^2$, which is 4.41 at $r = 0.15$ and 2.64 at $r = 0.5$, at every load tried.
+# This is an observation: we have not derived it, and it is not in the paper.
 
 # %%
 half_laws = {
@@ -1316,7 +1317,7 @@ check(
 # - The laws below the critical load are reached as one over the logarithm of the ridge. At $10^{-7}$ and load 0.28 the median margin over $\nu$ is 0.056 where the limit is 0.0545; at load 0.2 percentiles have an atom in the limit, and a spread of 0.003 at that ridge.
 # - The explicit law above the critical load needs a large norm: an excess of $10^{-5}$ or less at $r = 0.15$.
 # - [Proposition 12](#proposition-12) is compared with memories at two tail fractions and three loads, [Proposition 13](#proposition-13) at five points, all with a ridge of $10^{-7}$; at $d \le 140$ these tell laws apart that differ by a few per cent, and no less. A load that is a tenth higher is two and a half tolerances away.
-# - In memories of a finite dimension the tail averages of competitors are lower than $c_r(\nu)$ by a few over $d$, which the predictions at finite size do not have.
+# - In memories of a finite dimension the tail averages of competitors are lower than $c_r(\nu)$ by about $(2 + \kappa_r^2)/d$ of it, which the predictions at finite size do not have.
 # - Stored memories reach $d = 200$, with 125 million scores at load 0.28; the paper's sizes are 400 and 600. The sweeps `slice_paper`, `grid_paper` and `boundaries_paper` in `data/ridgeless_limit` compute those on a GPU, a point at a time ({doc}`../sweeps`), and this page draws the largest there are.
 # - The paper does not state the smoothing of its phase diagram, its grid, or how its open circles were found.
 #
