@@ -67,16 +67,23 @@ from assocmem.book.plotting import (
 )
 from assocmem.experiments.infinite_dimension import boundary_ratio, extrapolate_pooled
 from assocmem.experiments.tail_average import phase
-from assocmem.experiments.tail_average.loss_as_load import load_scatter, read_load
+from assocmem.experiments.tail_average.loss_as_load import (
+    load_scatter,
+    read_load,
+    read_load_of_norm,
+)
 from assocmem.experiments.tail_average.percentile_laws import (
     KINDS,
+    followed_distances,
     level_places,
     numbers_of_laws,
     numbers_of_memories,
     spread_evidence,
+    spread_tolerances,
     stored_dimensions,
     stored_quantiles,
     stored_rows,
+    tail_shortfall,
 )
 from assocmem.pairs.data import derived_seed
 from assocmem.progress import progress
@@ -261,19 +268,18 @@ theory_jumps = [
 check(
     "definition-4",
     f"load at which the loss passes 0.1, ridge {tiny:g}, r from {min(tried):g} to {max(tried):g}",
+    kind="quadrature",
     measured=theory_jumps,
     predicted=critical_load(tried),
     tolerance=10 * math.sqrt(tiny) * critical_load(tried),
-    falsehood=(
-        "kappa without the factor 1/r",
-        1 / hinge_moments(tried * tail_mean(tried))[1],
-    ),
+    falsehood=("a square in place of the hinge", 1 / (1 + tail_mean(tried) ** 2)),
 )
 
 # %%
 check(
     "definition-4",
     f"load at which the loss passes 0.1, ridge {tiny:g}, r from {min(tried):g} to {max(tried):g}",
+    kind="quadrature",
     measured=theory_jumps,
     predicted=critical_load(tried),
     tolerance=10 * math.sqrt(tiny) * critical_load(tried),
@@ -341,46 +347,74 @@ figure
 # For the checks the next terms serve as tolerances: of the relative order $1/\nu$, and of $1/(\beta\nu)^2$ from {eq}`eq-ridgeless-tail`.
 
 # %%
-weak = solve_scalar(low_load, r, beta=beta, ridge=[1e-8, 1e-12, 1e-16])
 smoothing = kappa * math.pi**2 / (6 * beta**2)
+around = [(x, y) for x in (0.05, r, 0.5) for y in (3.0, beta)]
+few = np.array([1e-8, 1e-12, 1e-16])
+evidence = []
+for x, b in around:
+    at = below * float(critical_load(x))
+    path, margin = solve_scalar(at, x, beta=b, ridge=few), sat_laws(at, x)
+    step = margin.rho - margin.kappa
+    smooth = margin.kappa * math.pi**2 / (6 * b**2)
+    median = step + margin.kappa + float(special.ndtri(x / 2))
+    evidence.append(
+        np.array(
+            [
+                -np.log(few),
+                -np.log(ridge_at_norm(at, x, path.nu)),
+                (1 + smooth) / path.nu,
+                -np.log(ridge_at_norm(at, x, path.nu)) - edge_shift(at),
+                path.loss / (few * path.nu) * step,
+                1 / path.nu + 2 * smooth / (step * path.nu**2),
+                np.full(3, step / median),
+            ]
+        )
+    )
+evidence = np.concatenate(evidence, axis=1)
+places = f"{below:g} of the critical load, r from 0.05 to 0.5, beta 3 and {beta:g}, ridges 1e-8 to 1e-16"
 check(
     "proposition-11",
-    f"logarithm of 1/ridge from the norm, at {below:g} of the critical load, ridges 1e-8, 1e-12, 1e-16",
-    measured=-np.log(weak.ridge),
-    predicted=-np.log(ridge_at_norm(low_load, r, weak.nu)),
-    tolerance=(1 + smoothing) / weak.nu,
-    falsehood=(
-        "the same without the logarithm of the norm",
-        -np.log(ridge_at_norm(low_load, r, weak.nu) * weak.nu),
-    ),
+    f"logarithm of 1/ridge from the norm, {places}",
+    kind="quadrature",
+    measured=evidence[0],
+    predicted=evidence[1],
+    tolerance=evidence[2],
+    falsehood=("the same without the shift of the edge", evidence[3]),
 )
 
 # %%
-q = -float(special.ndtri(r))
 check(
     "proposition-11",
-    f"mean loss over ridge times norm, at {below:g} of the critical load, ridges 1e-8, 1e-12, 1e-16",
-    measured=weak.loss / (weak.ridge * weak.nu),
-    predicted=1 / delta,
-    tolerance=(1 / weak.nu + 2 * smoothing / (delta * weak.nu**2)) / delta,
-    falsehood=("the margin at the edge is rho - q", 1 / (delta + kappa - q)),
+    f"mean loss over ridge times norm, times the margin at the edge, {places}",
+    kind="quadrature",
+    measured=evidence[4],
+    predicted=1.0,
+    tolerance=evidence[5],
+    falsehood=("that margin from the median of the tail", evidence[6]),
 )
 
 # %%
-step = 1e-3 * limit.nu
-V = [
-    reduced_potential(limit.nu + x, high_load, r, beta=beta, ridge=0.0)
-    for x in (-step, 0, step)
-]
-curvature = (V[0] - 2 * V[1] + V[2]) / step**2
-weak = solve_scalar(high_load, r, beta=beta, ridge=np.array([1e-2, 1e-3]) * curvature)
+evidence = []
+for x, b in around:
+    at = above * float(critical_load(x))
+    free = solve_unsat(at, x, b)
+    V = [
+        reduced_potential(free.nu * (1 + y), at, x, beta=b, ridge=0.0)
+        for y in (-1e-3, 0, 1e-3)
+    ]
+    curvature = (V[0] - 2 * V[1] + V[2]) / (1e-3 * free.nu) ** 2
+    held = solve_scalar(at, x, beta=b, ridge=np.array([1e-3, 1e-4]) * curvature)
+    slope = (free.nu - held.nu) / held.ridge * curvature / free.nu
+    evidence.append([slope, 5 * held.ridge / curvature])
+slopes, allowed = np.concatenate(evidence, axis=1)
 check(
     "proposition-11",
-    f"distance of the norm from its limit over the ridge, at {above:g} of the critical load",
-    measured=(limit.nu - weak.nu) / weak.ridge,
-    predicted=limit.nu / curvature,
-    tolerance=5 * weak.ridge / curvature * limit.nu / curvature,
-    falsehood=("the same without the norm", 1 / curvature),
+    f"distance of the norm from its limit over that of the linear law, {above:g} of the critical load, six points",
+    kind="quadrature",
+    measured=slopes,
+    predicted=1.0,
+    tolerance=allowed,
+    falsehood=("half of it, as if the ridge were half as large", 0.5),
 )
 
 # %% [markdown]
@@ -388,20 +422,26 @@ check(
 # At four quantiles below the edge we multiply the distance from the edge by $\nu$, at the smallest ridge that the solver takes.
 
 # %%
-edge, point = (
-    float(sat_edge(low_load)),
-    solve_scalar(low_load, r, beta=beta, ridge=1e-16),
-)
-levels = np.array([0.1, 0.3, 0.5, 0.7]) * special.ndtr(edge)
-h = edge - special.ndtri(levels)
-moved = edge_shift(low_load) - np.log(h)
+evidence = []
+for x, b in around:
+    at = below * float(critical_load(x))
+    end, point = float(sat_edge(at)), solve_scalar(at, x, beta=b, ridge=1e-16)
+    levels = np.array([0.1, 0.3, 0.5, 0.7]) * special.ndtr(end)
+    h = end - special.ndtri(levels)
+    moved = edge_shift(at) - np.log(h)
+    smooth = float(tail_mean(x)) * math.pi**2 / (6 * b**2)
+    signals = point.signal.quantile(levels) - end * point.nu
+    allowed = (1 + abs(moved) / h + smooth) / point.nu
+    evidence.append([signals, moved, allowed, -np.log(h)])
+signals, moved, allowed, unmoved = np.concatenate(evidence, axis=1)
 check(
     "proposition-12",
-    f"nu times the distance of signals over nu from the edge at four quantiles, {below:g} of the critical load, ridge 1e-16",
-    measured=point.signal.quantile(levels) - edge * point.nu,
+    f"nu times the distance of signals over nu from the edge at four quantiles, {below:g} of the critical load, six points, ridge 1e-16",
+    kind="quadrature",
+    measured=signals,
     predicted=moved,
-    tolerance=(1 + abs(moved) / h + smoothing) / point.nu,
-    falsehood=("the same without the shift", -np.log(h)),
+    tolerance=allowed,
+    falsehood=("the same without the shift", unmoved),
 )
 
 # %% [markdown]
@@ -449,6 +489,7 @@ Table(
 check(
     "proposition-11",
     "mean loss at ridge zero, 1e-6 and 1e-7 above the critical load",
+    kind="quadrature",
     measured=exact.loss[1:3],
     predicted=[x.loss for x in law[1:3]],
     tolerance=(1 + smoothing) / exact.nu[1:3],
@@ -489,6 +530,7 @@ unit = [scalar_tail_average(1.0, r, b)[0] for b in betas]
 check(
     "remark-4",
     f"load at which the loss passes 0.1, ridge {tiny:g}, beta from {min(betas):g} to {max(betas):g}",
+    kind="quadrature",
     measured=jumps,
     predicted=critical,
     tolerance=10 * math.sqrt(tiny) * critical,
@@ -499,32 +541,34 @@ check(
 )
 
 # %% [markdown]
-# At a finite distance above it norm and loss depend on $\beta$, as [Remark 5](#remark-5) says.
-# Two memories trained on one instance see it.
+# At a finite distance above it norm, loss and laws depend on $\beta$, as [Remark 5](#remark-5) says.
+# Stored memories see it: those of the slice below, at load 0.4 and $r = 0.15$, have been trained twice on the same pairs, with $\beta = 30$ and with $\beta = 1$.
+# Differences on the same pairs scatter little, and are followed to infinite dimension.
 
 # %%
-pair = [
-    phase.train_tail_average(
-        high_load,
-        r,
-        slice_d,
-        seed=derived_seed(seed, 2),
-        beta=b,
-        ridge=1e-7,
-        tol=1e-4,
-        device=device,
-    )[1]
-    for b in (1.0, 30.0)
-]
-ends = solve_unsat(high_load, r, [1.0, 30.0])
+sliced = read_table("ridgeless_limit", "slice", "slice_paper")
+others = read_table("ridgeless_limit", "above")
+thirds = np.array([0.1, 0.5, 0.9])
+columns = ["loss", *(f"percentile_{k}" for k in level_places(thirds))]
+ends = [solve_unsat(0.4, 0.15, b) for b in (1.0, 30.0)]
+soft = others[np.isclose(others["load"], 0.4) & np.isclose(others["r"], 0.15)]
+hard = sliced[np.isclose(sliced["load"], 0.4)]
+twice = soft.merge(hard, on=["d", "seed"], suffixes=("", "_hard"))
+twice = twice.drop_duplicates(["d", "seed"])
+differences = {
+    int(d): both[columns].to_numpy() - both[[f"{x}_hard" for x in columns]].to_numpy()
+    for d, both in twice.groupby("d")
+}
+value, error = extrapolate_pooled(differences)
+laws = [np.array([x.loss, *x.percentile.quantile(thirds)]) for x in ends]
 check(
     "remark-5",
-    f"losses at beta 1 and 30, {above:g} of the critical load, one instance of d = {slice_d}",
-    measured=[found.loss for found in pair],
-    predicted=ends.loss,
-    tolerance=0.25 * (ends.loss[0] - ends.loss[1]),
-    falsehood=("the smoothing does not matter", ends.loss.mean()),
-    limits="one memory of a small dimension; a quarter of the difference is allowed for its size",
+    f"beta 1 less beta 30 at load 0.4, r = 0.15: loss and three quantiles of the percentile, from d up to {max(differences)}",
+    kind="stored simulation",
+    measured=value,
+    predicted=laws[0] - laws[1],
+    tolerance=4 * error,
+    falsehood=("the smoothing does not matter", 0.0),
 )
 
 # %% [markdown]
@@ -684,6 +728,7 @@ limits = np.array([boundary_ratio(points) for points in certified.values()])
 check(
     "definition-4",
     f"certified boundaries over the kinematic ones at infinite d, r from {min(decided):g} to {max(decided):g}",
+    kind="stored simulation",
     measured=limits[:, 0],
     predicted=1.0,
     tolerance=limits[:, 1],
@@ -693,18 +738,91 @@ check(
     ),
 )
 
+# %% [markdown]
+# For [Figure 2](#figure-2) two comparisons are to be told apart.
+# *Raw*, a boundary of trained memories is put beside the curve itself, as the figure does: at the largest dimension that is stored they lie one to four per cent above it, and what a finite dimension may do is the kinematic shift and the scatter.
+# *Corrected*, it is first divided by the kinematic formula, which is this book's and not in the paper, and followed to infinite dimension.
+
+# %%
+at_last = np.array(
+    [
+        [p.load[-1], p.error[-1], abs(p.predicted[-1] - critical_load(x))]
+        for x, p in trained.items()
+    ]
+) / np.array(critical_load(fractions)).reshape(-1, 1)
+jumps = np.array([phase.predicted_boundary(x) for x in fractions])
+jumps = jumps / critical_load(fractions)
+median_boundary = critical_load_of_median(fractions) / critical_load(fractions)
+excess = 100 * (at_last[:, 0] - 1)
+check(
+    "figure-2",
+    f"raw boundaries by the loss over the critical load, at the largest stored d of each r, {min(p.d[-1] for p in trained.values()):g} to {max(edges['d']):g}",
+    kind="stored simulation",
+    measured=at_last[:, 0],
+    predicted=jumps,
+    tolerance=4 * at_last[:, 1] + at_last[:, 2],
+    falsehood=("the median of the tail in place of its mean", median_boundary),
+    limits=f"raw boundaries lie {excess.min():.1f} to {excess.max():.1f} per cent above the curve; what a finite dimension shifts is allowed for, which leaves little more than 3 tolerances",
+)
+
 # %%
 limits = np.array([boundary_ratio(points) for points in trained.values()])
 check(
     "figure-2",
-    f"boundaries by the loss over the kinematic ones at infinite d, from d up to {max(edges['d']):g}",
+    f"corrected: boundaries by the loss over the kinematic ones at infinite d, from d up to {max(edges['d']):g}",
+    kind="stored simulation",
     measured=limits[:, 0],
-    predicted=[phase.predicted_boundary(x) / critical_load(x) for x in fractions],
+    predicted=jumps,
     tolerance=limits[:, 1],
-    falsehood=(
-        "the median of the tail in place of its mean",
-        critical_load_of_median(fractions) / critical_load(fractions),
-    ),
+    falsehood=("the median of the tail in place of its mean", median_boundary),
+    limits="after division by the kinematic formula; few instances and dimensions, and a power of d that is not known, which tell neighbouring formulas apart by two tolerances only",
+)
+
+# %% [markdown]
+# Panel b has the norm, which near the boundary means as little as a distance in loss.
+# So we read it as a load too, on either side of the critical one, and compare with the load itself (raw) and with the *effective load* of a later part, which is lower by the kinematic shift (corrected).
+# Both are given from half to one and a half of the critical load.
+# At $r = 0.025$, where the tail has no more than a hundred competitors, norms above the critical load belong to loads that are 5 to 7% lower, which is more than the scatter; at the smallest load, 0.05, norms and losses are read as loads up to 13% too high.
+
+# %%
+evidence = []
+for x in grid.r[grid.r > 0.05]:
+    c = float(critical_load(x))
+    fine = np.unique(
+        np.r_[np.linspace(0.05, 0.8, 31), c * (1 + np.linspace(-0.1, 0.1, 33))]
+    )
+    nus = solve_scalar(fine, x, beta=30.0, ridge=1e-6).nu
+    for at, nu in zip(grid.load, grid.nu[grid.r == x][0], strict=True):
+        if 0.5 < at / c < 1.5:
+            found = float(read_load_of_norm(nu, fine, nus, below=at < c))
+            share = effective_load(at, x, grid.d) / at
+            wrong = float(critical_load_of_median(x)) / c
+            scatter = float(load_scatter(round(at * grid.d**2), x))
+            evidence.append([found / at, found / at / share, 4 * scatter, wrong])
+raw, corrected, allowed, wrong = np.array(evidence).T
+Table(
+    {
+        "": ["raw", "corrected"],
+        "lowest": [raw.min(), corrected.min()],
+        "mean": [raw.mean(), corrected.mean()],
+        "highest": [raw.max(), corrected.max()],
+        "in tolerances of the check, root mean square": [
+            np.sqrt(np.mean(((x - 1) / allowed) ** 2)) for x in (raw, corrected)
+        ],
+    },
+    ".3f",
+)
+
+# %%
+check(
+    "figure-2",
+    f"raw: load at which the theory has the norm of a memory over its own, {len(raw)} memories, d = {grid.d}, r from {grid.r[grid.r > 0.05].min():g}",
+    kind="stored simulation",
+    measured=raw,
+    predicted=1.0,
+    tolerance=allowed,
+    falsehood=("the median of the tail in place of its mean", wrong),
+    limits="from half to one and a half of the critical load and r of at least 0.075; one instance, whose scatter of four standard deviations is a third of the effect or more",
 )
 
 # %% [markdown]
@@ -713,7 +831,6 @@ check(
 # The paper's second figure looks along the load at $r = 0.15$, $\beta = 30$, with a ridge of $10^{-7}$, and at the laws at load 0.28.
 
 # %%
-sliced = read_table("ridgeless_limit", "slice", "slice_paper")
 load = 0.2 if load < 0.24 else 0.28
 along = {"beta": 30.0, "ridge": 1e-7}
 sliced_fits = [
@@ -755,6 +872,7 @@ figure
 # %% [markdown]
 # A distance in loss or norm means little near a jump.
 # So we read each stored memory as a load, the one at which the theory has its loss, and compare with the load it was trained at.
+# This is a raw comparison: nothing is divided by anything.
 # The tolerance is four times the scatter of critical loads between instances, from the kinematic formula.
 # The points of a dimension are not independent, since they are one instance to which pairs have been added.
 
@@ -765,7 +883,8 @@ read = read_load(rows["loss"], loads, theory.loss)
 n = np.round(actual * rows["d"].to_numpy() ** 2)
 check(
     "figure-3",
-    f"load at which the theory has the loss of a memory over its own, {len(rows)} memories, d = 100 and {big}",
+    f"raw: load at which the theory has the loss of a memory over its own, {len(rows)} memories, d = 100 and {big}",
+    kind="stored simulation",
     measured=read / actual,
     predicted=1.0,
     tolerance=4 * load_scatter(n, 0.15),
@@ -781,7 +900,7 @@ check(
 # The paper draws the margin as the signal less $c_r(\nu)$, over $\nu$, and calls the rounding of its step an effect of finite dimension.
 # It is a large one, and one can say what it is made of.
 #
-# **Lengths.** The competitors of a key are normal with the standard deviation $\norm{W v_i} = L_i \nu$, which is $\nu$ only on average.
+# **Lengths.** The competitors of a key are normal with the standard deviation $\norm{W v_i}/\sqrt d = L_i \nu$, which is $\nu$ only on average.
 # If the singular values of $W$ are spread like those of a Gaussian matrix, lengths scatter by $d^{-1/2}$: in general the scatter, in these units, is
 #
 # $$
@@ -791,7 +910,8 @@ check(
 # The tail average of a key is $L_i c_r(\nu)$ then, and training evens out margins, not margins over lengths, since the loss is one of margins.
 # So a key at the edge has the margin $\delta\nu$ whatever its length, and the signal $\delta \nu + L_i \kappa_r \nu$.
 # Less a common $c_r(\nu)$ the signal scatters by $\kappa_r d^{-1/2}$.
-# At the paper's $d = 600$ that is 0.063, more than the distance $\delta = 0.055$ of the step from zero at load 0.28: a fifth of the keys will seem to have a negative margin there, while in the memories stored here every margin is positive.
+# At the paper's $d = 600$ that is 0.063, more than the distance $\delta = 0.055$ of the step from zero at load 0.28: by this a fifth of the keys will seem to have a negative margin there, while in the memories stored here every margin is positive.
+# Stored memories have still more of them, see below.
 #
 # **Samples.** The percentile of a key at the edge is $\Phi(\kappa_r + \delta/L_i)$, so lengths move it by $\varphi(\rho_\alpha)\, \delta\, d^{-1/2}$; the smaller $\delta$, the less.
 # Moreover its $n$ competitors are a sample.
@@ -853,16 +973,80 @@ Table(
     }
 )
 
+# %% [markdown]
+# Read as loads, norms agree: raw, at the load itself, and corrected, at the effective load.
+# At load 0.28 the scatter between instances moves the norm by factors (114 at $d = 100$ where the theory has 147 at the load and 141 at the effective one), and 1.5% in the load is what that comes to.
+# The data do not tell the raw norms from the corrected ones.
+# At load 0.2 the raw ones are nearer: they are read 1 to 2% too high, the corrected ones 5% at $d = 30$ and 1 to 2% from $d = 70$ on.
+
 # %%
-what = f"over the predicted one, loads 0.2 and 0.28, d from {min(nus)} to {big}"
+half = read_table("ridgeless_limit", "half")
+read_norms = []
+for table, x, at in ((sliced, 0.15, 0.2), (sliced, 0.15, 0.28), (half, 0.5, 0.6)):
+    c = float(critical_load(x))
+    fine = np.unique(
+        np.r_[np.linspace(0.1, 1, 30) * c, c * np.linspace(0.85, 1.02, 45)]
+    )
+    law_nus = solve_scalar(fine, x, **along).nu
+    for d in stored_dimensions(table, at):
+        own_nus = table["nu"][stored_rows(table, d, at)]
+        found = np.mean(read_load_of_norm(own_nus, fine, law_nus, below=True)) / at
+        allowed = 4 * float(load_scatter(round(at * d**2), x)) / math.sqrt(len(own_nus))
+        share = effective_load(at, x, d) / at
+        wrong = float(critical_load_of_median(x)) / c
+        read_norms.append(
+            [x, at, d, len(own_nus), found, found / share, allowed, wrong]
+        )
+columns = np.array(read_norms).T
+Table(
+    {
+        "$r$": [f"{x:g}" for x in columns[0]],
+        "load": [f"{x:g}" for x in columns[1]],
+        "$d$": [f"{x:g}" for x in columns[2]],
+        "memories": [f"{x:g}" for x in columns[3]],
+        "raw": columns[4],
+        "corrected": columns[5],
+        "four standard errors": columns[6],
+    },
+    ".3f",
+)
+
+# %%
+check(
+    "figure-3",
+    f"raw: load at which the theory has the norm of memories over their own, loads 0.2 and 0.28 at r = 0.15, 0.6 at 0.5, d from 30 to {big}",
+    kind="stored simulation",
+    measured=columns[4],
+    predicted=1.0,
+    tolerance=columns[6],
+    falsehood=("the median of the tail in place of its mean", columns[7]),
+)
+
+# %%
+kept = columns[:, ~((columns[1] == 0.2) & (columns[2] < 50))]
+check(
+    "figure-3",
+    "corrected: load at which the theory has the norm of memories over their effective one, the same and d from 50 at load 0.2",
+    kind="stored simulation",
+    measured=kept[5],
+    predicted=1.0,
+    tolerance=kept[6],
+    falsehood=("the median of the tail in place of its mean", kept[7]),
+    limits="the effective load overshoots away from the critical one: 5% at load 0.2 and d = 30, which is left out",
+)
+
+# %%
+what = f"over the predicted one, d from {min(nus)} to {big}"
+low_laws = {at: law for at, law in predicted.items() if at[0] == 0.2}
 check(
     **spread_evidence(
         sliced,
-        predicted,
-        {at: with_margins_along_lengths(law) for at, law in predicted.items()},
+        low_laws,
+        {at: with_margins_along_lengths(law) for at, law in low_laws.items()},
         "signal",
-        what=f"spread of signals {what}",
+        what=f"corrected: spread of signals {what}, load 0.2",
         falsehood="the whole signal goes with the length of the answer",
+        tolerance=spread_tolerances(sliced, low_laws, "signal"),
     )
 )
 
@@ -873,7 +1057,7 @@ check(
         predicted,
         {at: without_tail_scatter(law, *at) for at, law in predicted.items()},
         "percentile",
-        what=f"spread of percentiles {what}",
+        what=f"corrected: spread of percentiles {what}, loads 0.2 and 0.28",
         falsehood="the tail average of a sample does not scatter",
     )
 )
@@ -922,75 +1106,208 @@ axes[2].legend(fontsize=8)
 figure
 
 # %% [markdown]
-# For the limit itself the distances of quantiles from their prediction at finite size are followed to infinite dimension.
+# The dots of panel c lie to the left of the line: its shape is right and its place is not.
+# Margins are where they should be, so it is the tail averages of the competitors that are lower than $c_r(\nu)$.
+# The shortfall is relative, and falls like $1/d$: times $d$ it is the last column.
+# That column is near $2 + \kappa_r^2$, which is 4.41 at $r = 0.15$ and 2.64 at $r = 0.5$, at every load tried.
+# This is an observation: we have not derived it, and it is not in the paper.
 
 # %%
-fifths = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
-chosen = level_places(fifths)
-rest, error = extrapolate_pooled(
+half_laws = {
+    d: laws_at_size(0.6, 0.5, d, **along) for d in stored_dimensions(half, 0.6)
+}
+shortfalls = [
+    (
+        x,
+        at,
+        d,
+        tail_shortfall(table, predicted[at, d] if x == 0.15 else half_laws[d], d, at),
+    )
+    for table, x, at in ((sliced, 0.15, 0.2), (sliced, 0.15, 0.28), (half, 0.5, 0.6))
+    for d in stored_dimensions(table, at)
+]
+Table(
     {
-        d: stored_quantiles(sliced, "percentile", d, load)[:, chosen]
-        - law.quantile("percentile", fifths)
-        for d, law in own_laws.items()
-    }
+        "$r$": [f"{row[0]:g}" for row in shortfalls],
+        "load": [f"{row[1]:g}" for row in shortfalls],
+        "$d$": [f"{row[2]:g}" for row in shortfalls],
+        "shortfall": [row[3] for row in shortfalls],
+        "times $d$": [row[2] * row[3] for row in shortfalls],
+    },
+    ".3g",
 )
-limit = finite.percentile.quantile(fifths)
+
+# %% [markdown]
+# So raw, at every dimension stored, panel c of [Figure 3](#figure-3) does not show the step: at $d = 100$ and 200 more than four keys in ten have a signal below $c_r(\nu)$, where the limit law has none.
+# What holds is the limit, to which the distances from the prediction at finite size are followed.
+
+# %%
+lengthwise = np.array([0.1, 0.3, 0.5, 0.9])
+panel_laws = {d: law for (at, d), law in predicted.items() if at == 0.28}
+rest, error = followed_distances(sliced, panel_laws, "signal", 0.28, lengthwise)
+kappa_here = float(tail_mean(0.15))
+step_law = sat_laws(0.28, 0.15).margin.quantile(lengthwise)
+rounding = solve_scalar(0.28, 0.15, **along)
+rounding = abs(rounding.margin.quantile(lengthwise) / rounding.nu - step_law)
+seeming = np.mean(
+    [
+        np.interp(kappa_here, x, levels)
+        for x in stored_quantiles(sliced, "signal", 100, 0.28)
+    ]
+)
+check(
+    "figure-3",
+    f"panel c: four quantiles of the signal less c(nu), over nu, at load 0.28, corrected and followed to infinite d from d up to {big}",
+    kind="stored simulation",
+    measured=step_law + rest,
+    predicted=step_law,
+    tolerance=4 * error + rounding,
+    falsehood=(
+        "less the median of the tail",
+        step_law + kappa_here + special.ndtri(0.075),
+    ),
+    limits=f"raw, {100 * seeming:.0f}% of the keys lie below zero at d = 100, where the limit law has none: the step is rounded by more than its distance from zero up to d of a thousand, and shifted",
+)
+
+# %% [markdown]
+# ## The laws on both sides of the edge
+#
+# At $r = 0.15$ nearly all keys sit in the atom.
+# With a wider tail more of them are above it: at $r = 0.5$ and load 0.6 the atom is 0.81.
+# Of the three laws of [Proposition 12](#proposition-12) we follow percentiles and margins, at quantiles on both sides of the edge, from their prediction at finite size to infinite dimension.
+# The tolerance is four standard errors, and what the ridge of $10^{-7}$ rounds off.
+
+# %%
+sides = {
+    (0.2, 0.15): (sliced, [0.1, 0.3, 0.5], [0.99]),
+    (0.28, 0.15): (sliced, [0.1, 0.3, 0.5], [0.97, 0.98, 0.99]),
+    (0.6, 0.5): (half, [0.1, 0.3, 0.5], [0.9, 0.94, 0.97, 0.99]),
+}
+
+
+def followed(kind, side, falsehood):
+    """Quantiles in the limit, those of the proposition, tolerances and a falsehood."""
+    found = []
+    for (at, x), (table, *shares) in sides.items():
+        p = np.array(shares[0] + shares[1] if side == "both" else shares[side])
+        law = sat_laws(at, x)
+        sized = {
+            d: predicted[at, d] if x == 0.15 else half_laws[d]
+            for d in stored_dimensions(table, at)
+        }
+        rest, error = followed_distances(table, sized, kind, at, p)
+        rounded = solve_scalar(at, x, **along)
+        scale = rounded.nu if kind == "margin" else 1.0
+        limit = getattr(law, kind).quantile(p)
+        ridge = abs(getattr(rounded, kind).quantile(p) / scale - limit)
+        wrong = falsehood(law, x, p)
+        found.append([limit + rest, limit, 4 * error + ridge, wrong])
+    names = ("measured", "predicted", "tolerance")
+    *numbers, wrong = np.concatenate(found, axis=1)
+    return dict(zip(names, numbers, strict=True)), wrong
+
+
+where = "loads 0.2 and 0.28 at r = 0.15 and 0.6 at 0.5, followed to infinite d"
+numbers, wrong = followed(
+    "percentile", 0, lambda law, x, p: special.ndtr(law.kappa) + 0 * p
+)
 check(
     "proposition-12",
-    f"five quantiles of the percentile at load {load:g}, followed from d up to {largest}",
-    measured=limit + rest,
-    predicted=limit,
-    tolerance=4 * error,
-    falsehood=("no atom, uniform above the edge", p_edge + (1 - p_edge) * fifths),
+    f"quantiles of the percentile below the edge, {where}",
+    kind="stored simulation",
+    **numbers,
+    falsehood=("the edge is at kappa", wrong),
 )
 
 # %%
+numbers, wrong = followed(
+    "percentile",
+    1,
+    lambda law, x, p: special.ndtr(law.rho) + special.ndtr(-law.rho) * p,
+)
 check(
     "proposition-12",
-    f"five quantiles of the percentile at load {load:g}, followed from d up to {largest}",
-    measured=limit + rest,
-    predicted=limit,
-    tolerance=4 * error,
-    falsehood=("the edge is at kappa", special.ndtr(tail_mean(0.15)) + 0 * fifths),
+    f"quantiles of the percentile above the edge, {where}",
+    kind="stored simulation",
+    **numbers,
+    falsehood=("no atom, uniform above the edge", wrong),
+)
+
+# %%
+numbers, wrong = followed(
+    "margin",
+    "both",
+    lambda law, x, p: law.signal.quantile(p) + special.ndtri(x / 2),
+)
+check(
+    "proposition-12",
+    f"quantiles of the margin over nu on both sides of the edge, {where}",
+    kind="stored simulation",
+    **numbers,
+    falsehood=("less the median of the tail in place of its mean", wrong),
+    limits="at load 0.2 and 0.28 few keys lie above the edge, and their margins scatter by as much as the effect",
 )
 
 # %% [markdown]
 # Above the critical load the ridge of $10^{-7}$ is as good as none, and the memories should have the norm, the loss and the laws of `solve_unsat`.
 
+# We try five points $(\alpha, r, \beta)$.
+# Norms and losses are followed to infinite dimension as parabolas in $1/d$, margins over $\nu$ as lines.
+
 # %%
-point, softer, denser = (
-    solve_unsat(*x) for x in ((0.4, 0.15, 30.0), (0.4, 0.15, 10.0), (0.44, 0.15, 30.0))
-)
-at_04 = np.isclose(sliced["load"], 0.4) & (sliced["d"] >= 30)
-rows = {
-    d: at_04 & (sliced["d"] == d) for d in np.unique(sliced["d"][at_04]).astype(int)
-}
-value, error = extrapolate_pooled(
-    {d: np.array([sliced["nu"][x], sliced["loss"][x]]).T for d, x in rows.items()}, 2
-)
+fifths = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
+points = [
+    (0.4, 0.15, 30.0, sliced),
+    (0.9, 0.5, 30.0, half),
+    (0.4, 0.15, 1.0, others),
+    (0.26, 0.05, 10.0, others),
+    (0.6, 0.3, 3.0, others),
+]
+scalars, laws = [], []
+for at, x, b, table in points:
+    chosen_rows = np.isclose(table["load"], at) & (table["d"] >= 30)
+    if table is others:
+        chosen_rows &= np.isclose(table["r"], x)
+    own = table[chosen_rows]
+    sizes_here = [int(d) for d in np.unique(own["d"])]
+    here, denser, softer = (
+        solve_unsat(load_here, x, y)
+        for load_here, y in ((at, b), (1.1 * at, b), (at, b / 3))
+    )
+    value, error = extrapolate_pooled(
+        {d: own[own["d"] == d][["nu", "loss"]].to_numpy() for d in sizes_here},
+        2,
+    )
+    scalars.append([value, [here.nu, here.loss], 4 * error, [softer.nu, softer.loss]])
+    value, error = extrapolate_pooled(
+        {
+            d: stored_quantiles(own, "margin", d, at)[:, level_places(fifths)]
+            for d in sizes_here
+        }
+    )
+    expected, wrong = (y.margin.quantile(fifths) / y.nu for y in (here, denser))
+    laws.append([value, expected, 4 * error, wrong])
+scalars, laws = np.concatenate(scalars, axis=1), np.concatenate(laws, axis=1)
 check(
     "proposition-13",
-    f"norm and loss at load 0.4, extrapolated to infinite d from d up to {max(rows)}",
-    measured=value,
-    predicted=[point.nu, point.loss],
-    tolerance=4 * error,
-    falsehood=("the same for beta = 10", [softer.nu, softer.loss]),
+    "norm and loss at five points of load, r and beta, followed to infinite d from d up to 100 or more",
+    kind="stored simulation",
+    measured=scalars[0],
+    predicted=scalars[1],
+    tolerance=scalars[2],
+    falsehood=("the same for a third of beta", scalars[3]),
 )
 
 # %%
-value, error = extrapolate_pooled(
-    {d: stored_quantiles(sliced, "signal", d, 0.4)[:, chosen] for d in rows}
-)
 check(
     "proposition-13",
-    f"five quantiles of the signal over nu at load 0.4, extrapolated in 1/d from d up to {max(rows)}",
-    measured=value,
-    predicted=point.signal.quantile(fifths) / point.nu,
-    tolerance=4 * error,
-    falsehood=(
-        "the law of a load a tenth higher",
-        denser.signal.quantile(fifths) / denser.nu,
-    ),
+    "five quantiles of the margin over nu at the same five points",
+    kind="stored simulation",
+    measured=laws[0],
+    predicted=laws[1],
+    tolerance=laws[2],
+    falsehood=("the law of a load a tenth higher", laws[3]),
+    limits="a line in 1/d from d = 30 to 100, with few instances: a load that is a tenth higher is two to three tolerances away",
 )
 
 # %% [markdown]
@@ -999,6 +1316,8 @@ check(
 # - The limits are sequential, dimension first. A memory of finite size at ridge zero is another matter: it either satisfies an instance or not, and only the certified verdicts above speak of that.
 # - The laws below the critical load are reached as one over the logarithm of the ridge. At $10^{-7}$ and load 0.28 the median margin over $\nu$ is 0.056 where the limit is 0.0545; at load 0.2 percentiles have an atom in the limit, and a spread of 0.003 at that ridge.
 # - The explicit law above the critical load needs a large norm: an excess of $10^{-5}$ or less at $r = 0.15$.
+# - [Proposition 12](#proposition-12) is compared with memories at two tail fractions and three loads, [Proposition 13](#proposition-13) at five points, all with a ridge of $10^{-7}$; at $d \le 140$ these tell laws apart that differ by a few per cent, and no less. A load that is a tenth higher is two and a half tolerances away.
+# - In memories of a finite dimension the tail averages of competitors are lower than $c_r(\nu)$ by about $(2 + \kappa_r^2)/d$ of it, which the predictions at finite size do not have.
 # - Stored memories reach $d = 200$, with 125 million scores at load 0.28; the paper's sizes are 400 and 600. The sweeps `slice_paper`, `grid_paper` and `boundaries_paper` in `data/ridgeless_limit` compute those on a GPU, a point at a time ({doc}`../sweeps`), and this page draws the largest there are.
 # - The paper does not state the smoothing of its phase diagram, its grid, or how its open circles were found.
 #

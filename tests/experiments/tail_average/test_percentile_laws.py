@@ -6,16 +6,19 @@ import pytest
 from assocmem.book.claims import check
 from assocmem.experiments.tail_average.percentile_laws import (
     KINDS,
+    followed_distances,
     level_places,
     numbers_of_laws,
     numbers_of_memories,
     predicted_spread,
     spread_evidence,
     spread_ratios,
+    spread_tolerances,
     stored_dimensions,
     stored_quantiles,
     stored_rows,
     stored_spread,
+    tail_shortfall,
 )
 from assocmem.experiments.tail_average.phase import LEVELS
 from assocmem.sweeps.stored_table import read_table
@@ -98,6 +101,30 @@ def test_the_check_tells_a_law_from_a_variant():
     swapped = check(**spread_evidence(TABLE, variants, LAWS, "signal", **words))
     assert swapped.verdict == "does not hold"
     assert check(**spread_evidence(TABLE, LAWS, LAWS, "signal", **words)).verdict == "not yet"
+
+
+def test_tolerances_are_four_standard_errors_that_fall_like_one_over_d():
+    """The ratios of the two memories of each place are 1 and 1.1."""
+    found = dict(zip(LAWS, spread_tolerances(TABLE, LAWS, "signal"), strict=True))
+    one = 4 * 0.05  # of two memories whose spreads are a tenth apart
+    assert found[0.2, 50] == pytest.approx(one)
+    pooled = 0.1 / 2 * np.sqrt((50**2 + 100**2) / 2)
+    assert found[0.28, 50] == pytest.approx(4 * pooled / 50)
+    assert found[0.28, 100] == pytest.approx(4 * pooled / 100)
+
+
+def test_distances_are_followed_to_infinite_dimension():
+    """Quantiles are 1.05 of the law's on average, so that distances are a twentieth of it at each size."""
+    laws, levels = {d: LAWS[0.28, d] for d in (50, 100)}, np.array([0.1, 0.5])
+    distance, error = followed_distances(TABLE, laws, "margin", 0.28, levels)
+    small, large = (0.05 * laws[d].quantile("margin", levels) for d in (50, 100))
+    np.testing.assert_allclose(distance, 2 * large - small)
+    assert (error > 0).all()
+
+
+def test_tail_averages_above_the_predicted_ones_fall_short_by_less_than_nothing():
+    """Signals and margins are 1 and 1.1 of the predicted ones, and so is what parts them."""
+    assert tail_shortfall(TABLE, LAWS[0.28, 100], 100, 0.28) == pytest.approx(-0.05)
 
 
 def test_the_stored_slice_has_memories_at_both_loads():
