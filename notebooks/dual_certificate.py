@@ -536,26 +536,25 @@ check(
 # On an instance it is a minimum over a sphere in $d^2$ dimensions; descents from random starts give a value from above, the least singular value of the comparisons over the longest of them one from below.
 
 # %%
-reaches = np.array(
-    [
+reaches = {
+    m: np.array(
         [
             paper_certificate.reach(
-                gaussian_pairs(m, reach_d, seed=derived_seed(seed, 5, m, t)),
-                m // 4,
+                gaussian_pairs(m, reach_d, seed=derived_seed(seed, 5, m, t)), m // 4
             )
-            for t in range(reach_instances)
+            for t in range(reach_instances * min(4, max(reach_sizes) // m))
         ]
-        for m in progress(reach_sizes, "reach")
-    ]
-)
+    )
+    for m in progress(reach_sizes, "reach")
+}
 starved = paper_certificate.reach(gaussian_pairs(12, 6, seed=seed), 2)
 Table(
     {
         "$n$": [str(m) for m in [12, *reach_sizes]],
         "$d$": ["6", *[str(reach_d)] * len(reach_sizes)],
         "$r$": ["2", *(str(m // 4) for m in reach_sizes)],
-        "found": [starved[1], *reaches[:, :, 1].mean(axis=1)],
-        "bound": [starved[0], *reaches[:, :, 0].mean(axis=1)],
+        "found": [starved[1], *(x[:, 1].mean() for x in reaches.values())],
+        "bound": [starved[0], *(x[:, 0].mean() for x in reaches.values())],
     },
     {"found": ".3f", "bound": ".2g"},
 )
@@ -587,10 +586,12 @@ Table(
 # What is missing goes like $1/\sqrt n$, as the averages over the $n/4$ targets fluctuate, and a line through all instances continues it to infinitely many pairs.
 
 # %%
-at = np.repeat(1 / np.sqrt(reach_sizes), reach_instances)
-line, covariance = np.polyfit(at, reaches[:, :, 1].ravel(), 1, cov="unscaled")
-scatter = np.std(reaches[:, :, 1].ravel() - np.polyval(line, at), ddof=2)
-raw = reaches[-1, :, 1].mean()
+least = np.concatenate([x[:, 1] for x in reaches.values()])
+at = np.concatenate([np.full(len(x), m**-0.5) for m, x in reaches.items()])
+line, covariance = np.polyfit(at, least, 1, cov="unscaled")
+missed = least - np.polyval(line, at)
+scatter = math.sqrt(missed @ missed / max(1, len(missed) - 2))
+raw = reaches[reach_sizes[-1]][:, 1].mean()
 check(
     "lemma-2",
     f"smallest sum found, continued to n = infinity in 1/sqrt(n), d = {reach_d}, r = n/4, n = {reach_sizes}",

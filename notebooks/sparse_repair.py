@@ -353,7 +353,7 @@ Table(
 # The picture is off by up to a tenth in the share, since it takes lengths into account to first order only.
 
 # %%
-share_sizes = [size for size in (300, 1000, 3000) if size <= max(n, *sizes)]
+share_sizes = [size for size in (300, 1000, 3000) if size <= max(1000, n, *sizes)]
 measured_shares, picture_shares = [], []
 for size in progress(share_sizes, "deficient keys"):
     width = dimension_at_ratio(size, ratio)
