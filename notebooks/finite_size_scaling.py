@@ -481,7 +481,7 @@ Table(
 # %% [markdown]
 # Two things stand out.
 # The transition has the shape that the surrogate predicts, and is about a sixth narrower.
-# And it lies *below* the kinematic value, by 0.10 in $d^2/n$ at $n = 20$, 0.2 between 200 and 500, and $0.13 \pm 0.03$ at 1000: real directions are easier to serve than independent ones, at every size by several standard errors.
+# And it lies *below* the kinematic value, by 0.10 in $d^2/n$ at $n = 20$, 0.2 between 200 and 500, and $0.11 \pm 0.03$ at 1000: real directions are easier to serve than independent ones, at every size by several standard errors.
 # The two-term formula lies a few hundredths above the stored points, closer than the calculation it comes from.
 # That is a coincidence of two small numbers, the shift and the last column of the expansion, of which the second changes sign near $n = 12{,}000$.
 #
