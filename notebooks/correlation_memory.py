@@ -710,7 +710,7 @@ Table(
 
 # %% [markdown]
 # A finite memory departs from {eq}`eq-percentile` because its variances are those of {eq}`eq-moments` and not $\alpha$.
-# With them in the same formula the agreement is within a Kolmogorov–Smirnov band of level 0.1% in all, and $0.3/d$ for scores that are not quite normal.
+# With them in the same formula the agreement is within a Kolmogorov–Smirnov band of level 0.1% in all, and $0.6/d$ for scores that are not quite normal: a signal leans to the right.
 # (The band is that of independent keys; keys of one memory share its matrix, which at these sizes does not show.)
 
 # %%
@@ -725,12 +725,12 @@ check(
     predicted=np.ravel(
         [percentile_cdf_at_size(points, numbers[load], load_d) for load in loads]
     ),
-    tolerance=np.repeat(band, len(points)) + 0.3 / load_d,
+    tolerance=np.repeat(band, len(points)) + 0.6 / load_d,
     falsehood=(
         "the variance is 1.5 n/d^2",
         np.ravel([cmm.percentile_cdf(points, 1.5 * load) for load in loads]),
     ),
-    limits="with the variances of a finite memory, which exceed the load by 4/d and 2/d",
+    limits="with the variances of a finite memory, which exceed the load by 4/d and 2/d; scores are not quite normal at this d, so that a variance of 1.2 n/d^2 is not told apart",
 )
 
 # %% [markdown]
