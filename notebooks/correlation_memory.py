@@ -428,15 +428,15 @@ check(
     predicted=poisson,
     tolerance=width * np.sqrt(poisson * (1 - poisson) / number) + 1 / number,
     falsehood=(
-        "five eighths of the ratio are enough, constant 5 in place of 8",
+        "three quarters of the ratio are enough, constant 6 in place of 8",
         np.exp(
             [
-                -n * cmm.query_failure(n, round(d * math.sqrt(8 / 5))).value
+                -n * cmm.query_failure(n, round(d * math.sqrt(8 / 6))).value
                 for n, d in grid
             ]
         ),
     ),
-    limits=f"half of all memories succeed at {half[1000]:.1f} for n = 1000, {half[100]:.1f} for n = 100; a constant of 6 or 7 is not told from 8 by shares of successes",
+    limits=f"half of all memories succeed at {half[1000]:.1f} for n = 1000, {half[100]:.1f} for n = 100; a constant of 7 is barely told from 8 by shares of successes",
 )
 
 # %% [markdown]
