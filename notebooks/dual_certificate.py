@@ -38,11 +38,11 @@ array_ratios = [0.5, 1.0, 1.5]  # d^2/(n log n) there; (0, 2)
 array_instances = 6  # instances of each; [2, 10000]
 reach_d = 4  # dimension for the constant of the proof; [1, 10]
 reach_sizes = [
-    16,
     32,
     64,
     128,
     256,
+    512,
 ]  # pairs there, a quarter of them compared with; [12, 2000]
 reach_instances = 3  # instances of each; [1, 1000]
 
@@ -77,6 +77,7 @@ from assocmem.experiments.first_place.instance_counts import (
     first_instances,
     share_hiding,
 )
+from assocmem.experiments.first_place.linear_programs import best_of_program
 from assocmem.experiments.first_place.proof_arrays import (
     CONDITIONS,
     array_size,
@@ -135,8 +136,8 @@ requires = [
     (
         "reach_sizes",
         reach_sizes,
-        len(set(reach_sizes[-3:])) >= 2,
-        "two or more, of which the last differ",
+        len(set(reach_sizes)) >= 2,
+        "two different ones or more",
     ),
 ]
 
@@ -342,21 +343,33 @@ solvable = first_instances(
 hopeless = first_instances(exact_n, exact_d, seeds[exact_d], feasible=False, count=10)
 offers = [(*nearest_miss(p), p) for p in solvable]
 accepted = [verify(Certificate(1, weights=w), p) for w, _, p in offers]
-genuine = [holds_exactly(decide_top1(p).certificate, p) for p in hopeless]
 
 # %% tags=["hide-input"]
 print(
     f"sums of the offers, at total weight one: {min(s for _, s, _ in offers):.1e} and longer"
 )
 
+# %% [markdown]
+# A second opinion comes from a linear program, which looks for the memory of largest margin among those with entries between $-1$ and $1$ and knows nothing of certificates.
+# Where it finds a positive margin, its memory is checked in exact arithmetic; where it finds none, the weights are.
+# By {prf:ref}`thm-dual` each instance has one proof and not the other.
+
 # %%
+one_proof = []
+for p in (*solvable, *hopeless):
+    retrievable, memory_found = best_of_program(p)
+    certificate = decide_top1(p).certificate
+    proof_of = Certificate(1, W=memory_found) if retrievable else certificate
+    agree = retrievable == certificate.feasible
+    one_proof.append(agree and holds_exactly(proof_of, p))
 check(
     "theorem-1",
-    f"share accepted: genuine certificates in exact arithmetic, n = {exact_n}, and offers for retrievable instances",
-    measured=[np.mean(genuine), np.mean(accepted)],
+    f"share of {len(one_proof)} instances, n = {exact_n}, with an exact proof of what a linear program says, and of retrievable ones whose nearest miss passes",
+    kind="exact proof",
+    measured=[np.mean(one_proof), np.mean(accepted)],
     predicted=[1, 0],
-    tolerance=0,
-    falsehood=("a retrievable instance has a certificate too", [1, 1]),
+    tolerance=0.01,
+    falsehood=("one instance in ten has both proofs, or neither", [0.9, 0.1]),
     limits="an exact statement about each instance; where the transition lies is another check",
 )
 
@@ -464,7 +477,8 @@ sizes = {}
 for c in array_ratios:
     for m in progress(array_sizes, f"ratio {c}"):
         d = dimension_at_ratio(m, c)
-        seeds = [derived_seed(seed, 4, m, d, t) for t in range(array_instances)]
+        repeats = array_instances * min(4, max(array_sizes) // m)
+        seeds = [derived_seed(seed, 4, m, d, t) for t in range(repeats)]
         sizes[m, c] = array_size(m, d, seeds)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-array", "caption": "How much of the proof's array is left over, in the units in which Lemma 1 says that it vanishes. Points: the construction carried out. Lines: the leading terms. It grows at first, and is small only for numbers of pairs that no memory will ever hold; the grey line is the size below which the rest of the proof can work."}, "image": {"alt": "Three curves on logarithmic axes that rise or are flat near ten and a hundred for small n, where points lie on them, and fall below one near 10 to the 17, 10 to the 20 and 10 to the 50."}}
@@ -486,14 +500,16 @@ ax.legend()
 figure
 
 # %% [markdown]
-# In {numref}`fig-array` the points follow {eq}`eq-size`, and the lemma is true; but what it promises happens elsewhere.
-# The check leaves out the smallest sizes and the largest ratio, where a few rare events carry the mean square.
-# The falsehood is the first term of {eq}`eq-size` alone.
+# In {numref}`fig-array` the points follow {eq}`eq-size`, and by that formula the lemma is true; but what it promises happens elsewhere.
+# What the lemma says, that the size vanishes, has not been seen: at ratio 0.5 it is near 31 from $10^3$ to $10^4$ pairs, where it is largest, and at ratio 1 above a hundred.
+# What the check compares is the leading order of this book, from which the lemma follows.
+# It takes the smallest ratio, since at larger ones a few rare events carry the mean square.
+# The falsehood is the first term of {eq}`eq-size` alone; the tolerance is four standard errors and $1/\sqrt d$, by which lengths vary.
 
 # %%
-largest_ratio = max(1, min(array_ratios))
+smallest_ratio = min(array_ratios)
 tested = [
-    key for key in sizes if key[0] >= max(array_sizes) / 10 and key[1] <= largest_ratio
+    key for key in sizes if key[0] >= max(array_sizes) / 10 and key[1] == smallest_ratio
 ]
 measured = np.array([sizes[key].root for key in tested])
 errors = np.array([sizes[key].error for key in tested])
@@ -501,11 +517,13 @@ alone = [size_without_overlap(*key) for key in tested]
 check(
     "lemma-1",
     f"log of the size of the array, n and d^2/(n log n) in {tested}",
+    kind="simulation",
     measured=np.log(measured),
     predicted=np.log([sizes[key].predicted for key in tested]),
-    tolerance=4 * errors / measured + 0.3,
+    tolerance=4 * errors / measured
+    + [dimension_at_ratio(*key) ** -0.5 for key in tested],
     falsehood=("keys do not overlap", np.log(alone)),
-    limits="the leading order, still growing here; first below 1 near n = 10^17 at ratio 0.5, 10^20 at 1, 10^50 at 1.5",
+    limits=f"tests the book's leading order and not the o(1), which no instance shows: sizes are {measured.min():.0f} and more here; by the formula first below 1 near n = 10^17 at ratio 0.5, 10^20 at 1, 10^50 at 1.5",
 )
 
 # %% [markdown]
@@ -518,26 +536,25 @@ check(
 # On an instance it is a minimum over a sphere in $d^2$ dimensions; descents from random starts give a value from above, the least singular value of the comparisons over the longest of them one from below.
 
 # %%
-reaches = np.array(
-    [
+reaches = {
+    m: np.array(
         [
             paper_certificate.reach(
-                gaussian_pairs(m, reach_d, seed=derived_seed(seed, 5, m, t)),
-                m // 4,
+                gaussian_pairs(m, reach_d, seed=derived_seed(seed, 5, m, t)), m // 4
             )
-            for t in range(reach_instances)
+            for t in range(reach_instances * min(4, max(reach_sizes) // m))
         ]
-        for m in progress(reach_sizes, "reach")
-    ]
-)
+    )
+    for m in progress(reach_sizes, "reach")
+}
 starved = paper_certificate.reach(gaussian_pairs(12, 6, seed=seed), 2)
 Table(
     {
         "$n$": [str(m) for m in [12, *reach_sizes]],
         "$d$": ["6", *[str(reach_d)] * len(reach_sizes)],
         "$r$": ["2", *(str(m // 4) for m in reach_sizes)],
-        "found": [starved[1], *reaches[:, :, 1].mean(axis=1)],
-        "bound": [starved[0], *reaches[:, :, 0].mean(axis=1)],
+        "found": [starved[1], *(x[:, 1].mean() for x in reaches.values())],
+        "bound": [starved[0], *(x[:, 0].mean() for x in reaches.values())],
     },
     {"found": ".3f", "bound": ".2g"},
 )
@@ -564,17 +581,26 @@ Table(
 # So the proof's certificate is one for astronomers, and the table says, to leading order, where it would begin.
 # Impossibility itself does not wait: below the transition of the preceding section each of hundreds of instances has a certificate, from $n = 30$ to $n = 1000$; only not this one.
 
+# %% [markdown]
+# In the table the minimum rises with $n$ and stays well below 0.90.
+# What is missing goes like $1/\sqrt n$, as the averages over the $n/4$ targets fluctuate, and a line through all instances continues it to infinitely many pairs.
+
 # %%
-inverse = 1 / np.sqrt(reach_sizes[-3:])
-limit = np.polyfit(inverse, reaches[-3:, :, 1].mean(axis=1), 1)[1]
+least = np.concatenate([x[:, 1] for x in reaches.values()])
+at = np.concatenate([np.full(len(x), m**-0.5) for m, x in reaches.items()])
+line, covariance = np.polyfit(at, least, 1, cov="unscaled")
+missed = least - np.polyval(line, at)
+scatter = math.sqrt(missed @ missed / max(1, len(missed) - 2))
+raw = reaches[reach_sizes[-1]][:, 1].mean()
 check(
     "lemma-2",
-    f"smallest sum found, continued to n = infinity in 1/sqrt(n), d = {reach_d}, r = n/4",
-    measured=limit,
+    f"smallest sum found, continued to n = infinity in 1/sqrt(n), d = {reach_d}, r = n/4, n = {reach_sizes}",
+    kind="simulation",
+    measured=line[1],
     predicted=2 * math.sqrt(2) / math.pi,
-    tolerance=0.15,
+    tolerance=4 * scatter * math.sqrt(covariance[1, 1]) + 0.03,
     falsehood=("no better than the proof's value", 2 / math.pi),
-    limits="d fixed, minimum found by descent; zero where r(n-r) < d^2; the proof needs r > d, from n = 10^5 on",
+    limits=f"an extrapolation: {raw:.2f} at n = {reach_sizes[-1]}; d fixed, where the lemma lets it grow, and minima found by descent, which are upper estimates; zero where r(n-r) < d^2; the proof needs r > d, from n = 10^5 on",
 )
 
 # %% [markdown]

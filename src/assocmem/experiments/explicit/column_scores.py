@@ -21,6 +21,7 @@ STATISTICS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "one competitor": lambda columns: columns[:, 1],
     "best competitor": lambda columns: columns[:, 1:].max(axis=1),
     "length of competitors": lambda columns: np.linalg.norm(columns[:, 1:], axis=1),
+    "margin": lambda columns: columns[:, 0] - columns[:, 1:].max(axis=1),
 }
 """Numbers by which samples of columns, of shape (size, n), are compared."""
 
