@@ -1,4 +1,4 @@
-"""One stored memory: couplings, averages and shares against their definitions, and what tables make of them."""
+"""One stored memory: couplings, averages and shares against definitions, and what tables make of them."""
 
 import numpy as np
 import pandas as pd
