@@ -3,8 +3,8 @@ r"""How far a signal score is from its proximal law at a finite dimension, in cl
 Proposition 7 puts ``chi_d`` where the leave-one-out expansion has the form of a fresh rank-one matrix,
 ``<u v', H^-1 [u v']>``, which is ``chi |u|^2 |v|^2`` to leading order, and ``c_r(nu_d)`` where it has the
 tail average of the key's own competitors, which follows the length of the key's answer, ``|W v|``. Both vary
-by ``d^-1/2`` from key to key, and the derivatives of ``s = g + chi sigma(c - s)`` turn this into the root mean
-square of what the proposition leaves out.
+by ``d^-1/2`` from key to key, and the derivatives of ``s = g + chi sigma(c - s)`` turn this into the root
+mean square of what the proposition leaves out.
 """
 
 import math
