@@ -760,32 +760,37 @@ check(
 #
 # A stored table has memories of dimensions up to 64, three points of the parameters, and more of what each one says.
 # One point is that of this section, one is satisfiable, where the ridge alone keeps the norm finite, and one has a wider tail beyond its transition.
-# Limits come from a curve quadratic in $1/d$, at four standard errors; of the largest dimension there are few memories, and this is what the checks are limited by.
+# A limit is that of a straight line in $1/d$, and its tolerance four standard errors and the distance to the limit of a curve quadratic in $1/d$.
+# Of the largest dimension there are few memories, and this is what the checks are limited by.
+# The third point has two dimensions so far, of which nothing can be followed; its memories are in the table of couplings below.
 
 # %% tags=["hide-input"]
 stored = read_table("scalar_theory", "instances")
 POINT = ["load", "r", "beta", "ridge"]
 FEW_LARGE = "followed to infinite d from few memories of dimensions up to 64"
-groups = [
+everything = [
     (solve_scalar(p[0], p[1], beta=p[2], ridge=p[3]), rows.reset_index(drop=True))
     for p, rows in sorted(stored.groupby(POINT), key=lambda item: -item[0][0])
 ]
+groups = [(t, rows) for t, rows in everything if rows.d.nunique() >= 3]
 names = [f"load {t.load:g}, $r$ = {t.r:g}" for t, _ in groups]
 
 
-def followed(columns, degree=2):
-    """Limits of columns at all points, in one list; columns are made from theory and rows."""
+def followed(columns, points=groups):
+    """Limits of columns at points, in one list; columns are made from theory and rows."""
     found = []
-    for t, rows in groups:
+    for t, rows in points:
         table = by_dimension(rows, np.column_stack(columns(t, rows)))
-        pairs_of = zip(*extrapolate_pooled(table, degree), strict=True)
-        found += [Limit(np.array([value]), error) for value, error in pairs_of]
+        line, error = extrapolate_pooled(table, 1)
+        curve, _ = extrapolate_pooled(table, 2)
+        doubt = error + abs(line - curve) / ERRORS
+        found += [Limit(np.array([x]), e) for x, e in zip(line, doubt, strict=True)]
     return found
 
 
-def at_each(values):
-    """Numbers of the theories of the points, in one list as `followed` has them."""
-    return [x for t, _ in groups for x in values(t)]
+def at_each(values, points=groups):
+    """Numbers of the theories of points, in one list as `followed` has them."""
+    return [x for t, _ in points for x in values(t)]
 
 
 order = followed(lambda t, rows: [rows.nu / t.nu, rows.chi / t.chi, rows.loss / t.loss])
@@ -816,7 +821,7 @@ def moved(t, **changed):
 check(
     **limit_evidence(
         "theorem-2",
-        "norm, susceptibility and mean loss of stored memories at three points, extrapolated, over the theory",
+        "norm, susceptibility and mean loss of stored memories at two points, extrapolated, over the theory",
         order,
         kind="stored simulation",
         caveat=FEW_LARGE,
@@ -848,7 +853,7 @@ Table(
 check(
     **limit_evidence(
         "proposition-8",
-        "ratio of the two sides of the variance equation at three points, extrapolated",
+        "ratio of the two sides of the variance equation at two points, extrapolated",
         variance,
         kind="stored simulation",
         caveat=FEW_LARGE,
@@ -864,7 +869,7 @@ check(
 check(
     **limit_evidence(
         "proposition-9",
-        "right-hand side of the susceptibility equation at three points, extrapolated",
+        "right-hand side of the susceptibility equation at two points, extrapolated",
         response,
         kind="stored simulation",
         caveat=FEW_LARGE,
@@ -928,7 +933,7 @@ few = [x for k in range(len(groups)) for x in constants[6 * k : 6 * k + 5]]
 check(
     **limit_evidence(
         "proposition-6",
-        "constants of the coupling of competitors at three points, extrapolated",
+        "constants of the coupling of competitors at two points, extrapolated",
         few,
         kind="stored simulation",
         caveat=FEW_LARGE,
@@ -959,7 +964,7 @@ check(
 
 # %% tags=["hide-input"]
 lines = []
-for t, rows in groups:
+for t, rows in everything:
     for d, some in rows.groupby("d"):
         law = with_numbers(t, some.nu.mean(), some.chi.mean())
         pairs_there = removed_pairs(some)
@@ -1013,7 +1018,7 @@ def followed_ratio(t):
     return polynomial[-1], error
 
 
-settled = [t for t, _ in groups if t.r == 0.15]
+settled = [t for t, _ in groups]
 ratios = [followed_ratio(t) for t in settled]
 check(
     "proposition-7",
@@ -1053,9 +1058,11 @@ check(
 
 
 # %%
-def below(kind):
+def below(kind, points):
     """Limits of the shares below five quantiles."""
-    return followed(lambda t, rows: [rows[f"{kind}_below_{i}"] for i in range(5)])
+    return followed(
+        lambda t, rows: [rows[f"{kind}_below_{i}"] for i in range(5)], points
+    )
 
 
 def under_half_push(t, kind):
@@ -1067,14 +1074,14 @@ def under_half_push(t, kind):
 check(
     **limit_evidence(
         "proposition-7",
-        "signals below five quantiles of the proximal law at three points, extrapolated",
-        below("signal"),
+        "signals below five quantiles of the proximal law at the section's point, extrapolated",
+        below("signal", groups[:1]),
         kind="stored simulation",
-        caveat=FEW_LARGE,
-        predicted=[*fifths] * len(groups),
+        caveat="at the satisfiable point the law is so narrow that d = 64 is far from it",
+        predicted=fifths,
         falsehood=(
             "half the push",
-            at_each(lambda t: under_half_push(t, "signal")),
+            at_each(lambda t: under_half_push(t, "signal"), groups[:1]),
         ),
     )
 )
@@ -1083,8 +1090,8 @@ check(
 check(
     **limit_evidence(
         "remark-2",
-        "margins below five quantiles of the law at three points, extrapolated",
-        below("margin"),
+        "margins below five quantiles of the law at two points, extrapolated",
+        below("margin", groups),
         kind="stored simulation",
         caveat=FEW_LARGE,
         predicted=[*fifths] * len(groups),
@@ -1106,7 +1113,7 @@ def weights(t, chi):
 check(
     **limit_evidence(
         "remark-11",
-        "mean and mean square of the weights at three points, extrapolated",
+        "mean and mean square of the weights at two points, extrapolated",
         followed(lambda t, rows: [rows.a, rows.a_square]),
         kind="stored simulation",
         caveat=FEW_LARGE,

@@ -51,7 +51,7 @@ def test_moments_of_competitors_are_those_of_the_scores(point, row):
     off = ~np.eye(len(S), dtype=bool)
     z = S * row["nu"] * np.sqrt(D) / np.linalg.norm(W.numpy() @ pairs.V.numpy(), axis=0)
     assert row["competitor_square"] == pytest.approx((S[off] ** 2).mean(), rel=1e-5)
-    assert row["scaled_fourth"] == pytest.approx((z[off] ** 4).mean(), rel=1e-5)
+    assert row["scaled_fourth"] == pytest.approx((z[off] ** 4).mean(), rel=1e-4)
     assert row["coupling"] == pytest.approx(np.sqrt(((S - z)[off] ** 2).mean()), rel=1e-5)
     rows = np.where(off, z**2, 0).sum(axis=1)
     assert row["scaled_row_variance"] == pytest.approx(rows.var(ddof=1) / rows.mean() ** 2, rel=1e-5)
