@@ -367,6 +367,7 @@ check(
         f"norm, susceptibility and mean loss extrapolated to infinite d from d up to {max(dimensions)}",
         [limits[name] for name in NAMES],
         kind="simulation",
+        caveat="twelve memories of each dimension up to 40; larger ones are followed further down",
         predicted=[getattr(theory, name) for name in NAMES],
         falsehood=(
             "half of the entries of W count",
@@ -471,6 +472,7 @@ check(
         "lower bounds of instances, extrapolated to infinite d",
         [extrapolate(dimensions, bounds)],
         kind="simulation",
+        caveat="a few instances of small dimensions scatter nearly as much as half the smoothing changes",
         predicted=limit,
         falsehood=("half the smoothing", sharper),
     )
@@ -479,23 +481,19 @@ check(
 # %% [markdown]
 # The appendix also writes the bracket as $\nu_d \le C_0$, with the constant that the lemma gives for the square.
 # With a strong ridge $C_0$ is below one and so below its root, and the norm scale can lie between the two.
-# A strong ridge leaves one step along the slope at zero, so that $\nu_d \approx \sigma(h(r) / (r \beta)) / (\lambda \sqrt\alpha)$: at load 0.02, $r = 0.5$, $\beta = 10$ and ridge 100 this is more than twice $C_0$.
+# At load 0.02, $r = 0.5$, $\beta = 10$ and ridge 100 the theory says 0.0329, which is nearly twice $C_0 = 0.0166$.
 
 # %%
 large = [train(dimensions[-2], strong, 99, k) for k in range(other_instances)]
-pairs = large[0].pairs
-first = special.expit(
-    (special.entr(strong[1]) + special.entr(1 - strong[1])) / (strong[1] * strong[2])
-)
-step = first * pairs.d / math.sqrt(pairs.n - 1) / strong[3]
+step = solve_scalar(*strong[:2], beta=strong[2], ridge=strong[3]).nu
 sizes_there = np.array([run.nu for run in large])
 check(
     "lemma-18",
-    f"norm scale of memories with a strong ridge, d = {pairs.d}",
+    f"norm scale of memories with a strong ridge, d = {dimensions[-2]}",
     kind="simulation",
     measured=sizes_there.mean(),
     predicted=step,
-    tolerance=0.03 * step
+    tolerance=0.1 * step
     + ERRORS * sizes_there.std(ddof=1) / math.sqrt(other_instances),
     falsehood=(
         "at most C_0 itself, as the appendix has it",
@@ -747,6 +745,7 @@ check(
         f"margins below five quantiles of the proximal law at load {others[chosen][0]:g}, extrapolated to infinite d",
         extrapolate_each(sizes, shares, degree=1),
         kind="simulation",
+        caveat="few memories of dimensions up to 40, against a law of the same mean and variance",
         predicted=fifths,
         falsehood=(
             "the normal law with the same mean and variance",
@@ -827,8 +826,8 @@ check(
         caveat=FEW_LARGE,
         predicted=1.0,
         falsehood=(
-            "half of the entries of W count",
-            at_each(lambda t: moved(t, load=2 * t.load)),
+            "a load that is a quarter larger",
+            at_each(lambda t: moved(t, load=1.25 * t.load)),
         ),
     )
 )
@@ -1128,6 +1127,7 @@ check(
 # - The corrections are of order $1/d$ with a coefficient that grows with $\nu$: at the default parameters a dimension of 40 is 10% above the theory in norm, and only the extrapolation meets it to a percent; on the satisfiable side with a ridge of $10^{-7}$, where $\nu$ is above 100, a dimension of 100 still falls 15% short in norm.
 # - Deep in the satisfiable phase the law of the signals is narrow, and small memories do not follow it: at load 0.1 and $d = 30$ their scores spread several times as wide, since the tail average of each key still varies with the length of $W v_i$.
 # - The theorem fixes $\beta$ and $\lambda$ while $n$ grows. What happens as the ridge vanishes is another limit, with its own section.
+# - The stored memories reach dimension 64 at two points; their tolerances there are a tenth to a half of what a load a quarter larger would change.
 # - The laws are one-key laws. They say nothing about how the margins of two keys depend on each other.
 #
 # ## Try
