@@ -1,7 +1,6 @@
 """One stored memory: couplings, averages and shares against definitions, and what tables make of them."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
@@ -67,24 +66,24 @@ def test_probes_find_the_trace(point, monkeypatch):
 
 
 def test_the_proximal_law_of_a_table_is_that_of_its_pairs(row):
-    table = pd.DataFrame([row | AT | {"d": D}], dtype=float)
+    table = {name: np.array([x], dtype=float) for name, x in (row | AT | {"d": D}).items()}
     law = solve_scalar(**{name: AT[name] for name in ("load", "r")}, beta=3.0, ridge=0.01)
     pairs = removed_pairs(table)
-    assert len(pairs) == 2
+    assert len(pairs["fresh"]) == 2
     misses = coupling_misses(pairs, law)
-    y = pairs.signal[0] - law.c - misses["as stated"][0]
-    assert y - law.chi / (1 + np.exp(y)) == pytest.approx(pairs.fresh[0] - law.c)
-    assert list(by_dimension(table, table[["nu"]])) == [D]
+    y = pairs["signal"][0] - law.c - misses["as stated"][0]
+    assert y - law.chi / (1 + np.exp(y)) == pytest.approx(pairs["fresh"][0] - law.c)
+    assert list(by_dimension(table, table["nu"][:, None])) == [D]
 
 
 def test_the_equations_hold_at_the_solution():
     law = solve_scalar(0.6, 0.15, beta=3.0, ridge=0.01)
     row = {"d": 10, "nu": law.nu, "chi": law.chi, "a_bend": 1.0, "a_signal": 1.0, "response": 0.2}
-    sides = equation_sides(pd.DataFrame([row]), law)
-    assert sides.variance[0] == pytest.approx(1, abs=1e-3)
-    assert sides.response[0] == pytest.approx(1, abs=1e-3)
-    assert abs(sides.variance_at_c[0] - 1) > 0.1
-    assert sides.response_of_scores[0] == pytest.approx(0.6 * (law.chi * 1.01 + 0.2))
+    sides = equation_sides({name: [x] for name, x in row.items()}, law)
+    assert sides["variance"][0] == pytest.approx(1, abs=1e-3)
+    assert sides["response"][0] == pytest.approx(1, abs=1e-3)
+    assert abs(sides["variance_at_c"][0] - 1) > 0.1
+    assert sides["response_of_scores"][0] == pytest.approx(0.6 * (law.chi * 1.01 + 0.2))
 
 
 def test_shares_below_infinite_quantiles_are_counts(point):

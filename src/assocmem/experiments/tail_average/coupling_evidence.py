@@ -1,9 +1,10 @@
 """Stored memories beside the scalar theory: what their tables say of couplings and equations."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import special
 
 from assocmem.pairs.sizes import pairs_at_load
@@ -12,34 +13,40 @@ from assocmem.theory.scalar import ScalarSolution, prox
 
 KEPT = ("fresh", "signal", "tail", "answer", "square")
 """What a row has of each removed pair, see `assocmem.experiments.tail_average.stored_instances.couplings`."""
+READ = ("d", "nu", "chi", "a_bend", "a_signal", "response")
+"""What the equations need of a row."""
 LEVELS = 4000
 """Quantiles of a law over which an average is taken."""
 
 
-def removed_pairs(rows: pd.DataFrame) -> pd.DataFrame:
+def removed_pairs(rows: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
     """One line for each removed pair of the instances of a table.
 
     Parameters
     ----------
-    rows : DataFrame
-        Rows of the point function `assocmem.experiments.points.scalar_instance`.
+    rows : mapping of str to array_like, or DataFrame
+        Columns of the point function `assocmem.experiments.points.scalar_instance`.
 
     Returns
     -------
-    DataFrame
+    dict of str to ndarray
         With the columns of `KEPT`.
     """
     most = sum(name.startswith("fresh_") for name in rows)
-    columns = {name: rows[[f"{name}_{h}" for h in range(most)]].to_numpy().ravel() for name in KEPT}
-    return pd.DataFrame(columns).dropna(ignore_index=True)
+    columns = {
+        name: np.column_stack([rows[f"{name}_{h}"] for h in range(most)]).astype(float).ravel()
+        for name in KEPT
+    }
+    there = ~np.isnan(columns["fresh"])
+    return {name: x[there] for name, x in columns.items()}
 
 
-def coupling_misses(pairs: pd.DataFrame, law: ScalarSolution) -> dict[str, np.ndarray]:
+def coupling_misses(pairs: Mapping[str, np.ndarray], law: ScalarSolution) -> dict[str, np.ndarray]:
     """What is left of Proposition 7 at each removed pair, in several forms.
 
     Parameters
     ----------
-    pairs : DataFrame
+    pairs : mapping of str to ndarray
         As from `removed_pairs`.
     law : ScalarSolution
         With the ``nu`` and ``chi`` of memories of their dimension.
@@ -51,7 +58,7 @@ def coupling_misses(pairs: pd.DataFrame, law: ScalarSolution) -> dict[str, np.nd
         ``chi |u|^2 |v|^2`` for chi; ``"own response and tail"``: and with the pair's own tail average for c;
         ``"own tail"``: with that alone; ``"half the push"``: with half of chi; ``"no push"``: ``s - g``.
     """
-    s, g, t, square = (pairs[name].to_numpy() for name in ("signal", "fresh", "tail", "square"))
+    s, g, t, square = (pairs[name] for name in ("signal", "fresh", "tail", "square"))
 
     def miss(c, chi):
         return s - c - prox(g - c, chi)
@@ -82,27 +89,31 @@ def root_mean_square(x: np.ndarray) -> tuple[float, float]:
     return size, float(squares.std(ddof=1)) / math.sqrt(len(squares)) / (2 * size)
 
 
-def equation_sides(rows: pd.DataFrame, law: ScalarSolution) -> pd.DataFrame:
+def equation_sides(rows: Mapping[str, ArrayLike], law: ScalarSolution) -> dict[str, np.ndarray]:
     """The equations of Propositions 8 and 9 at the numbers of each memory, whole and with a term replaced.
 
     Parameters
     ----------
-    rows : DataFrame
-        Rows of the point function `assocmem.experiments.points.scalar_instance` at one point.
+    rows : mapping of str to array_like, or DataFrame
+        Columns of the point function `assocmem.experiments.points.scalar_instance` at one point.
     law : ScalarSolution
         The theory there.
 
     Returns
     -------
-    DataFrame
+    dict of str to ndarray
         As ratios that tend to one: ``variance`` and ``response`` with the laws at the ``nu`` and ``chi`` of
         the memory, as the propositions have it; ``variance_of_scores`` and ``response_of_scores`` with
         averages over its own scores; ``variance_at_c`` with ``phi''(nu Z - c)`` for ``phi''(nu Z - mu)``;
         ``response_first`` with ``chi B`` for ``chi B / (1 + chi B)``.
     """
-    return pd.DataFrame(
-        [_sides(with_numbers(law, row.nu, row.chi)) | _sides_of_scores(row, law) for row in rows.itertuples()]
-    )
+    columns = [np.asarray(rows[name], dtype=float) for name in READ]
+    found = []
+    for values in zip(*columns, strict=True):
+        row = dict(zip(READ, values, strict=True))
+        own = with_numbers(law, row["nu"], row["chi"])
+        found.append(_sides(own) | _sides_of_scores(row, law))
+    return {name: np.array([x[name] for x in found]) for name in found[0]}
 
 
 def _sides(law):
@@ -127,27 +138,27 @@ def _sides(law):
 
 def _sides_of_scores(row, law):
     """Ratios of the two sides with averages over the scores of a memory."""
-    whole = law.ridge + row.a_bend
-    load = pairs_at_load(law.load, int(row.d)) / row.d**2
+    whole = law.ridge + row["a_bend"]
+    load = pairs_at_load(law.load, int(row["d"])) / row["d"] ** 2
     return {
-        "variance_of_scores": row.nu**2 * whole / row.a_signal,
-        "response_of_scores": load * (row.chi * whole + row.response),
+        "variance_of_scores": row["nu"] ** 2 * whole / row["a_signal"],
+        "response_of_scores": load * (row["chi"] * whole + row["response"]),
     }
 
 
-def by_dimension(rows: pd.DataFrame, columns: pd.DataFrame | np.ndarray) -> dict[int, np.ndarray]:
+def by_dimension(rows: Mapping[str, ArrayLike], columns: ArrayLike) -> dict[int, np.ndarray]:
     """Numbers of instances, grouped for `assocmem.experiments.infinite_dimension.extrapolate_pooled`.
 
     Parameters
     ----------
-    rows : DataFrame
+    rows : mapping of str to array_like, or DataFrame
         With the dimension ``d`` of each instance.
-    columns : DataFrame or ndarray, shape (instances, m)
+    columns : array_like, shape (instances, m)
 
     Returns
     -------
     dict of int to ndarray, shape (instances, m)
         Dimensions increasing.
     """
-    columns, d = np.asarray(columns, dtype=float), rows["d"].to_numpy()
+    columns, d = np.asarray(columns, dtype=float), np.asarray(rows["d"])
     return {int(x): columns[d == x] for x in np.unique(d)}
