@@ -65,10 +65,14 @@ def test_the_two_powers_of_a_ratio_make_an_uncertainty(power):
 
 def test_evidence_is_four_standard_errors():
     limits = [extrapolate(D, measured(2.0, 3.0)), extrapolate(D, measured(1.0, 0.0, seed=1))]
-    right = limit_evidence("theorem-2", "limits", limits, predicted=[2, 1], falsehood=("others", [1, 2]))
+    right = limit_evidence(
+        "theorem-2", "limits", limits, kind="simulation", predicted=[2, 1], falsehood=("others", [1, 2])
+    )
     assert right["tolerance"] == [4 * x.error for x in limits]
     assert check(**right).verdict == "holds"
-    wrong = limit_evidence("theorem-2", "limits", limits, predicted=[1, 2], falsehood=("others", [2, 1]))
+    wrong = limit_evidence(
+        "theorem-2", "limits", limits, kind="simulation", predicted=[1, 2], falsehood=("others", [2, 1])
+    )
     assert check(**wrong).verdict == "does not hold"
 
 
@@ -88,6 +92,11 @@ def test_instances_that_are_all_alike_say_nothing_of_their_scatter():
     assert found.value == pytest.approx(2.0, abs=4 * found.error)
     assert found.error > 1e-5
     evidence = limit_evidence(
-        "proposition-7", "a share", [extrapolate(D, np.zeros((4, 3)))], predicted=0.1, falsehood=("much", 0.5)
+        "proposition-7",
+        "a share",
+        [extrapolate(D, np.zeros((4, 3)))],
+        kind="simulation",
+        predicted=0.1,
+        falsehood=("much", 0.5),
     )
     assert check(**evidence).verdict == "not yet"

@@ -134,8 +134,10 @@ def limit_evidence(
     what: str,
     limits: Sequence[Limit],
     *,
+    kind: str,
     predicted: ArrayLike,
     falsehood: tuple[str, ArrayLike],
+    caveat: str = "",
 ) -> dict:
     """What a check compares: limits with their predictions, at four standard errors.
 
@@ -144,10 +146,14 @@ def limit_evidence(
     claim, what : str
         Id of the statement, and what was measured.
     limits : sequence of Limit
+    kind : str
+        What the measurements rest on, as for `assocmem.book.claims.check`.
     predicted : array_like
         A number, or one for each limit.
     falsehood : tuple of str and array_like
         A wrong claim, and what it predicts.
+    caveat : str
+        Where the statement bites only under conditions worth stating.
 
     Returns
     -------
@@ -157,10 +163,12 @@ def limit_evidence(
     return {
         "claim": claim,
         "what": what,
+        "kind": kind,
         "measured": [limit.value for limit in limits],
         "predicted": predicted,
         "tolerance": [ERRORS * limit.error for limit in limits],
         "falsehood": falsehood,
+        "limits": caveat,
     }
 
 

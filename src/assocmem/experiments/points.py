@@ -202,6 +202,27 @@ def removal_motion(d: Dimension, seed: Seed, load: Load, r: Fraction, beta: Beta
     return {name: float(f"{x:.7g}") for name, x in found.items()}
 
 
+def scalar_instance(
+    d: Dimension,
+    load: Load,
+    r: Fraction,
+    beta: Beta,
+    ridge: Ridge,
+    seed: Seed,
+    removed: Annotated[int, "pairs of which each is removed once; [0, 6]"] = 4,
+    probes: Annotated[int, "random probes of the trace in large dimensions; [2, 1000000]"] = 2,
+) -> Row:
+    """A tail-average memory beside the scalar theory: its two numbers, averages, couplings."""
+    from assocmem.experiments.tail_average.stored_instances import measure_instance
+
+    at = {"seed": seed, "removed": removed, "probes": probes}
+    found = measure_instance(d, load, r, beta, ridge, **at)
+    empty = dict.fromkeys(
+        f"{name}_{h}" for h in range(removed, 6) for name in ("signal", "tail", "fresh", "answer", "square")
+    )
+    return {name: float(f"{x:.6g}") for name, x in found.items()} | empty
+
+
 REGISTERED = (
     top1_verdict,
     tail_verdict,
@@ -217,6 +238,7 @@ REGISTERED = (
     pooled,
     outer_product_failure,
     removal_motion,
+    scalar_instance,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
