@@ -63,12 +63,6 @@ from assocmem.experiments.infinite_dimension import (
     extrapolate_pooled,
     limit_evidence,
 )
-from assocmem.experiments.tail_average.potential_evidence import (
-    convexity_evidence,
-    exponent_evidence,
-    maxima_evidence,
-    saddle_evidence,
-)
 from assocmem.experiments.statistics import power_law, through_inverse
 from assocmem.experiments.tail_average.coupling_evidence import (
     by_dimension,
@@ -76,6 +70,12 @@ from assocmem.experiments.tail_average.coupling_evidence import (
     equation_sides,
     removed_pairs,
     root_mean_square,
+)
+from assocmem.experiments.tail_average.potential_evidence import (
+    convexity_evidence,
+    exponent_evidence,
+    maxima_evidence,
+    saddle_evidence,
 )
 from assocmem.experiments.tail_average.scalar_instances import (
     column_distances,
