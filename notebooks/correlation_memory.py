@@ -273,7 +273,7 @@ check(
     predicted=[1, 1],
     tolerance=[4 / wide_d + noise * math.sqrt(2), 2 / wide_d + noise * math.sqrt(2)],
     falsehood=("d/n need not vanish: as at n = 10 d", few[:, :2].var(axis=0)),
-    limits="a limit: 1 + 4d/n and 1 + 2d/n at a finite size, 2 for the signal at n = 1000, d^2 = 8 n log n",
+    limits="this is a limit: at a finite size the ratios are 1 + 4d/n and 1 + 2d/n, and that of the signal is 2 at n = 1000, d^2 = 8 n log n",
 )
 
 # %%
@@ -357,6 +357,8 @@ figure
 # Of the failing pairs near the touching point it counts the half with $x > \sqrt 2$ too often: they come in bunches, many rivals of one exceptional key.
 # So at the transition it is too large by a factor of two, and no more.
 # What outer products waste is not in the proof; it is in the memory.
+# (The paper says that the 8 comes from the count over pairs, which is one of its {doc}`errata <../errata>`.)
+# The proof itself is half a page: {ref}`proof-eight`.
 
 # %% [markdown]
 # ## All keys at once

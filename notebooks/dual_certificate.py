@@ -194,6 +194,7 @@ memory = [
 #
 # These are [Lemma 1](#lemma-1) and [Lemma 2](#lemma-2).
 # Together they give a $\delta$ with $|\delta_{ij}| \le 1/(2 r \log n)$ that takes away what is left of the first array, and $\lambda + \delta > 0$ cancels exactly.
+# Both proofs are told in half a page: {ref}`proof-two`.
 #
 # ## What it looks like
 #

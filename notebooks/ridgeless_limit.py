@@ -898,7 +898,8 @@ check(
 # ## The laws, and what finite size does to them
 #
 # The paper draws the margin as the signal less $c_r(\nu)$, over $\nu$, and calls the rounding of its step an effect of finite dimension.
-# It is a large one, and one can say what it is made of.
+# The margin of its text, with each key's own tail average, has hardly any rounding ({doc}`errata <../errata>`).
+# The effect is a large one, and one can say what it is made of.
 #
 # **Lengths.** The competitors of a key are normal with the standard deviation $\norm{W v_i}/\sqrt d = L_i \nu$, which is $\nu$ only on average.
 # If the singular values of $W$ are spread like those of a Gaussian matrix, lengths scatter by $d^{-1/2}$: in general the scatter, in these units, is
@@ -1250,7 +1251,7 @@ check(
 
 # %% [markdown]
 # Above the critical load the ridge of $10^{-7}$ is as good as none, and the memories should have the norm, the loss and the laws of `solve_unsat`.
-
+#
 # We try five points $(\alpha, r, \beta)$.
 # Norms and losses are followed to infinite dimension as parabolas in $1/d$, margins over $\nu$ as lines.
 
