@@ -710,7 +710,7 @@ check(
     predicted=-3.0,
     tolerance=0.001,
     falsehood=("coefficient -2.9", -2.9),
-    limits="the surrogate with independent directions, from its own expansion",
+    limits="this is the surrogate with independent directions, by its own expansion, and not the memory itself",
 )
 
 # %% [markdown]

@@ -21,7 +21,7 @@
 # This section takes pairs away, measures all that the proof bounds, some fifty sizes, and reads off the power of $d$ of each.
 # Nearly all are as stated, and several are smaller.
 # One is larger than the paper says, unless the tail holds half of the competitors; its theorem does not suffer.
-# The {doc}`errata <../errata>` list this one with all others.
+# The page of {doc}`errata <../errata>` lists it among all others.
 # The tools of the proof are explained in {ref}`half a page <proof-fresh>`.
 
 # %% tags=["parameters"]
@@ -333,7 +333,8 @@ for ax in axes[-1]:
 figure
 
 # %% [markdown]
-# All of them, statement by statement. The last column says where we hold the power to be another than the stated one, for reasons given below.
+# The table has all sizes, statement by statement.
+# Its last column says where the book gives another power than the paper states; the reasons are below.
 
 # %% tags=["hide-input"]
 Table(
@@ -356,7 +357,8 @@ Table(
 )
 
 # %% [markdown]
-# The claim of the section first. Every check below holds a bound against the fitted powers at three settings, and its falsehood is a bound that is better by $\sqrt d$.
+# First the claim of the section.
+# Such checks of powers hold a bound against the fitted powers at three settings, and their falsehood is a bound that is better by $\sqrt d$.
 # A fitted exponent may be off by two of its standard errors and by 0.08, for what the next term of a size does at these dimensions.
 
 # %%
@@ -376,7 +378,8 @@ check(**rate_evidence("proposition-4", sizes, load, **rates))
 # $$ (eq-score-share)
 #
 # The share $w$ is that part of the Hessian which features make. At a load of 1/4 the bracket is about $1 + 5/d$ at $\lambda = 0.5$ and grows to $1 + 8/d$ as the ridge goes to zero.
-# A power of $-1$ is so seen as one between $-0.75$ and $-0.95$ at the dimensions here; within 0.05 of its limit it is from $d = 40\,w/\alpha$ on, which is above 100.
+# So at the dimensions here a power of $-1$ looks like one between $-0.75$ and $-0.95$.
+# It is within 0.05 of its limit from $d = 40\,w/\alpha$ on, which is above 100.
 
 # %% tags=["hide-input"]
 watched_places = {"first": 0, "beta = 10": 3, "lambda = 0.1": 6, "lambda = 0.01": 7}
@@ -510,7 +513,8 @@ near = response_at(0.25, 0.4, 3.0, 0.5)
 check(**half_fraction_evidence(*moving[0.5], near))
 
 # %% [markdown]
-# The entries themselves, with their diagonal, at three settings; and off the diagonal in units of the minimiser's motion, which scatters with the removed pair, at both fractions.
+# The first of these checks has the entries themselves, with their diagonal, at three settings.
+# The other two have those off the diagonal, at both fractions, in units of the minimiser's motion, which scatters with the removed pair.
 
 # %%
 check(**rate_evidence("equation-ehat-entry-sizes", sizes, load, **rates))
@@ -564,7 +568,7 @@ check(
     kind=kind,
     tolerance=exponent_tolerance(norm_law),
     relation="<=",
-    falsehood=("bounded", 0),
+    falsehood=("the operator norm is bounded", 0),
 )
 
 # %%
@@ -572,7 +576,8 @@ for fluctuation, law in zip(FLUCTUATIONS, spread, strict=True):
     display(check(**fluctuation_evidence(fluctuation, law, kind)))
 
 # %% [markdown]
-# (A5) is stated for every $\psi$ that grows at most like a square. Three more of different kinds, on other stored instances: the softplus, which is Lipschitz, $\cos 2s$, which is bounded, and $\max(s, 0)^2$.
+# (A5) is stated for every $\psi$ that grows at most like a square.
+# We try three more of different kinds, on other stored instances: the softplus, which is Lipschitz, $\cos 2s$, which is bounded, and $\max(s, 0)^2$.
 
 # %% tags=["hide-input"]
 several = {

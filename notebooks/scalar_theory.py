@@ -495,7 +495,7 @@ check(
         kind="simulation",
         caveat="four standard errors of so few instances are a quarter to a half of the effect",
         predicted=limit,
-        falsehood=("half the smoothing", sharper),
+        falsehood=("smoothing over half the width", sharper),
     )
 )
 
@@ -520,7 +520,7 @@ check(
         "at most C_0 itself, as the appendix has it",
         largest_square(*strong[1:]),
     ),
-    limits="the bound on the square cannot fail; the norm scale itself is not below C_0",
+    limits="the bound on the square holds for every memory and cannot fail; what is tested is whether the norm scale itself may exceed C_0",
 )
 
 # %% [markdown]

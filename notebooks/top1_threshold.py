@@ -312,7 +312,7 @@ Table(
 measured_growth = growth(fits)
 reach = constant_reach(measured_growth)
 largest = all_sizes[-1]
-LIMITS = f"at n = {largest} half are retrievable at d^2 = {halves[largest][0] / math.log(largest):.2f} n log n, by the conjectured law 1.9 only near n = 10^65; takes the -3 log log n from there; constants within {reach:.1f} of 2 are not rejected"
+LIMITS = f"at n = {largest} half are retrievable at d^2 = {halves[largest][0] / math.log(largest):.2f} n log n, by the conjectured law 1.9 only near n = 10^65; this law's -3 log log n is taken for granted; constants within {reach:.1f} of 2 are not rejected"
 check(**constant_evidence(measured_growth, 2.5, limits=LIMITS))
 
 # %%
@@ -424,7 +424,7 @@ check(
     predicted=1,
     tolerance=0.5 / len(possible),
     falsehood=(f"a ridge of {fixed[-1]:g} is as good", shares_at[-1]),
-    limits=f"the argument asks for a ridge of {median:.0e} on half of these instances and of {smallest:.0e} on one, and a larger one may do; the instance comes first and then the ridge",
+    limits=f"the argument asks for a ridge of {median:.0e} on half of these instances and of {smallest:.0e} on one, and a larger one may do; how small a ridge must be depends on the instance, which has to be known first",
 )
 
 # %% [markdown]
