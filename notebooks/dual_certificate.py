@@ -608,7 +608,7 @@ check(
 # ## Limits
 #
 # - A certificate proves that one instance is hopeless. That almost all are, below 2 and for large $n$, is the theorem; what is measured here are its ingredients.
-# - {eq}`eq-size` collects the largest terms for vectors of typical length. At ratio 1.5 a few rare events carry the mean square, so that the average of six instances scatters.
+# - {eq}`eq-size` collects the largest terms for vectors of typical length. At ratio 1.5 a few rare events carry the mean square, so that the averages of so few instances scatter.
 # - The value of {prf:ref}`lem-dual-reach` found by descent is an upper estimate of a minimum that is not convex; the bound from below is a proof, and weak.
 # - Exact arithmetic is affordable up to dimension 20, where a check takes ten seconds.
 #

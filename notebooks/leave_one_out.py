@@ -619,7 +619,7 @@ for claim in ("lemma-20", "corollary-1"):
 # %% [markdown]
 # The same holds for operators on matrices. A fresh $u v^\top$ sees the normalised trace of the inverse Hessian, with a relative error of about $2/\sqrt d$ that comes mostly from the lengths of $u$ and $v$ ([Lemma 21](#lemma-21)); so does the pair that was removed ([Remark 10](#remark-10)).
 # A pair that is there sees less, $\chi/(1 + b_i \chi)$, since it stiffens its own direction ([Lemma 25](#lemma-25)); and the target of one pair with the key of another, here its neighbour, sees $\chi$ again ([Lemma 26](#lemma-26)).
-# Why, is {ref}`the cavity <proof-cavity>`.
+# The reason is {ref}`the cavity <proof-cavity>`.
 
 # %% tags=["hide-input"]
 for claim in ("lemma-21", "lemma-22", "lemma-25", "lemma-26"):

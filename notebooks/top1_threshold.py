@@ -511,7 +511,7 @@ figure
 # - Verdicts need the dense Hessian, of $d^4$ numbers: $d = 90$ takes 3 GiB and about a minute on two cores, and the work grows as $d^6$.
 # - Instances may be so close to the transition that double precision proves neither side; `decide` says so. The count above says how many.
 # - The kinematic prediction is for independent directions. Its place is off by a tenth to a quarter of a unit of $d^2/n$; {doc}`finite_size_scaling` finds which dependence does that.
-# - No simulation can tell 2 from 1.7: what is measured is the growth of $d_c^2/n$ with $\log n$, given the law of [Conjecture 1](#conjecture-1).
+# - By itself no simulation can tell 2 from 1.7. What is measured is the growth of $d_c^2/n$ with $\log n$, and the check takes the second term of [Conjecture 1](#conjecture-1) for granted.
 #
 # ## Try
 #
