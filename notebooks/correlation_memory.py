@@ -252,7 +252,7 @@ Table(
 # [Remark 6](#remark-6) says that the standardised scores become independent standard normal variables once $d/n \to 0$.
 # By the exact law a sample of three scores, the signal and two competitors, costs ten random numbers at any size, so that the limit can be watched: at load one and $d = 1000$ the variances exceed the load by $4/d$ and $2/d$, and allowing that much beside four standard errors leaves little room.
 # Correlations of the scores are zero at every size; those of their *squares* say that they are not independent at small sizes, where all competitors share a length.
-# The condition is not idle. With $n = 10\,d$, where $d/n$ stays, the signal has 1.4 times the variance of the picture, however large both are.
+# The condition matters: with $n = 10\,d$, where $d/n$ does not vanish, the signal has 1.4 times the variance of the picture, however large both are.
 
 # %%
 wide_d, size = 1000, 200_000
@@ -272,8 +272,11 @@ check(
     measured=variances,
     predicted=[1, 1],
     tolerance=[4 / wide_d + noise * math.sqrt(2), 2 / wide_d + noise * math.sqrt(2)],
-    falsehood=("d/n need not vanish: as at n = 10 d", few[:, :2].var(axis=0)),
-    limits="a limit: 1 + 4d/n and 1 + 2d/n at a finite size, 2 for the signal at n = 1000, d^2 = 8 n log n",
+    falsehood=(
+        "d/n need not vanish: the variances of n = 10 d",
+        few[:, :2].var(axis=0),
+    ),
+    limits="this is a limit: at a finite size the ratios are 1 + 4d/n and 1 + 2d/n, and that of the signal is 2 at n = 1000, d^2 = 8 n log n",
 )
 
 # %%
@@ -296,7 +299,7 @@ check(
             ),
         ],
     ),
-    limits="correlations of scores and of squares; other dependence is not looked for",
+    limits="only correlations of scores and of squares are looked at; other dependence could have gone unnoticed",
 )
 
 # %% [markdown]
@@ -357,6 +360,8 @@ figure
 # Of the failing pairs near the touching point it counts the half with $x > \sqrt 2$ too often: they come in bunches, many rivals of one exceptional key.
 # So at the transition it is too large by a factor of two, and no more.
 # What outer products waste is not in the proof; it is in the memory.
+# (The paper says that the 8 comes from the count over pairs, which is one of its {doc}`errata <../errata>`.)
+# The proof itself is half a page: {ref}`proof-eight`.
 
 # %% [markdown]
 # ## All keys at once
@@ -465,7 +470,8 @@ Table(
 
 # %% [markdown]
 # The last column is no bound at all where it drops below the one before it.
-# It is one in the Gaussian picture, at every $n$ and every ratio (its tail, $\Phi(-x) \le e^{-x^2/2}$, is never larger); the lengths of the vectors, which the picture sets to 1, cost a real memory more.
+# In the Gaussian picture it is a bound, at every $n$ and every ratio, since $\Phi(-x) \le e^{-x^2/2}$.
+# The lengths of the vectors, which the picture sets to 1, cost a real memory more.
 # At $d^2 = 10\,n\log n$ the exact law crosses under the bound only near $n = 10^4$.
 #
 # What can be measured is the law of one pair that the bound is made of: a margin is $1 + \sqrt{2\alpha}\, G$, and negative with a probability of logarithm $-1/(4\alpha)$.
@@ -489,7 +495,7 @@ check(
     predicted=1,
     tolerance=[4 * error + 2 * more for _, error, more in pair_law.values()],
     falsehood=("the exponent is 1/(5 load), constant 10 in place of 8", 0.8),
-    limits=f"leading order: 1000 real pairs at ratio 10 fail {excess:.1f} times as often as the union bound says",
+    limits=f"this is the leading order for large d: 1000 real pairs at ratio 10 fail {excess:.1f} times as often as the union bound says",
 )
 
 # %% [markdown]
@@ -561,7 +567,8 @@ figure
 # The power is negative above 8, and then all keys are retrieved with probability at least $1 - n\,p \to 1$.
 # It is positive below 8, and then more and more keys are expected to fail.
 # The paper says in one clause that 8 cannot be improved for outer products, and gives no proof ([the claim](#claim-outer-products-not-below-8)).
-# Nor is this one: that the *expected* number of failures grows leaves open whether they crowd into few memories; independent signals would spread them.
+# What follows is no proof either.
+# The *expected* number of failures grows, but they might crowd into few memories; were the signals independent, they would not.
 # The exact law of one column says what the power is between $10^{10}$ and $10^{13}$ pairs.
 
 # %%
@@ -610,7 +617,7 @@ check(
         "the constant is 7.5",
         [growth_between(few, many, c, 7.5) for c in below],
     ),
-    limits="expected numbers, at sizes that no instance has; the paper states the claim and does not prove it",
+    limits="these are expected numbers, at sizes that no instance has: failures might crowd into few memories; the paper states the claim and does not prove it",
 )
 
 # %% [markdown]
@@ -636,7 +643,7 @@ check(
     predicted=np.log(expected[low]),
     tolerance=4 * np.array(spread) / counted + 0.02,
     falsehood=("the constant is 7: as at 8/7 of the ratio", np.log(eased)),
-    limits="tests the law of one key below 8; at these sizes it makes all memories fail above 8 as well",
+    limits="this tests the law of one key and not the constant: memories of these sizes fail above 8 as well",
 )
 
 # %% [markdown]
@@ -730,7 +737,7 @@ check(
         "the variance is 1.5 n/d^2",
         np.ravel([cmm.percentile_cdf(points, 1.5 * load) for load in loads]),
     ),
-    limits="with the variances of a finite memory, which exceed the load by 4/d and 2/d; scores are not quite normal at this d, so that a variance of 1.2 n/d^2 is not told apart",
+    limits="the law is compared with the variances of a finite memory, which exceed the load by 4/d and 2/d; scores are not quite normal at this d, so that a variance of 1.2 n/d^2 is not told apart",
 )
 
 # %% [markdown]

@@ -194,6 +194,7 @@ memory = [
 #
 # These are [Lemma 1](#lemma-1) and [Lemma 2](#lemma-2).
 # Together they give a $\delta$ with $|\delta_{ij}| \le 1/(2 r \log n)$ that takes away what is left of the first array, and $\lambda + \delta > 0$ cancels exactly.
+# Both proofs are told in half a page: {ref}`proof-two`.
 #
 # ## What it looks like
 #
@@ -522,8 +523,8 @@ check(
     predicted=np.log([sizes[key].predicted for key in tested]),
     tolerance=4 * errors / measured
     + [dimension_at_ratio(*key) ** -0.5 for key in tested],
-    falsehood=("keys do not overlap", np.log(alone)),
-    limits=f"tests the book's leading order and not the o(1), which no instance shows: sizes are {measured.min():.0f} and more here; by the formula first below 1 near n = 10^17 at ratio 0.5, 10^20 at 1, 10^50 at 1.5",
+    falsehood=("keys do not overlap: the second term is missing", np.log(alone)),
+    limits=f"this tests the leading order that the book derives and not the o(1) of the lemma, which no instance shows: sizes are {measured.min():.0f} and more here; by the formula they are first below 1 near n = 10^17 at ratio 0.5, 10^20 at 1, 10^50 at 1.5",
 )
 
 # %% [markdown]
@@ -600,14 +601,14 @@ check(
     predicted=2 * math.sqrt(2) / math.pi,
     tolerance=4 * scatter * math.sqrt(covariance[1, 1]) + 0.03,
     falsehood=("no better than the proof's value", 2 / math.pi),
-    limits=f"an extrapolation: {raw:.2f} at n = {reach_sizes[-1]}; d fixed, where the lemma lets it grow, and minima found by descent, which are upper estimates; zero where r(n-r) < d^2; the proof needs r > d, from n = 10^5 on",
+    limits=f"this is an extrapolation from {raw:.2f} at n = {reach_sizes[-1]}; d is fixed, where the lemma lets it grow, and descents find minima only from above; the constant is zero where r(n-r) < d^2; the proof needs r > d, from n = 10^5 on",
 )
 
 # %% [markdown]
 # ## Limits
 #
 # - A certificate proves that one instance is hopeless. That almost all are, below 2 and for large $n$, is the theorem; what is measured here are its ingredients.
-# - {eq}`eq-size` collects the largest terms for vectors of typical length. At ratio 1.5 a few rare events carry the mean square, so that the average of six instances scatters.
+# - {eq}`eq-size` collects the largest terms for vectors of typical length. At ratio 1.5 a few rare events carry the mean square, so that the averages of so few instances scatter.
 # - The value of {prf:ref}`lem-dual-reach` found by descent is an upper estimate of a minimum that is not convex; the bound from below is a proof, and weak.
 # - Exact arithmetic is affordable up to dimension 20, where a check takes ten seconds.
 #

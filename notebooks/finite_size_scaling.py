@@ -221,7 +221,7 @@ Table(
 # %% [markdown]
 # The level gives three digits at $n = 100$, four at $n = 1000$ and five at $10^{12}$.
 # The last column is the conjecture's $o(\log\log n)$ as the surrogate has it.
-# It tends to $3 - 3 \log 2 - \log 2\pi = -0.92$, but it is between 0.06 and 0.17 for 20 to 1000 pairs, where simulations are made, and zero near 12,000: the two terms alone do better there than their order promises.
+# It tends to $3 - 3 \log 2 - \log 2\pi = -0.92$, but it is between 0.06 and 0.17 for 20 to 1000 pairs, where simulations are made, and zero near 12,000. At these sizes the two terms alone do better than their order promises.
 #
 # So what slope would a straight line through exact values have, against $\log\log n$?
 
@@ -710,7 +710,7 @@ check(
     predicted=-3.0,
     tolerance=0.001,
     falsehood=("coefficient -2.9", -2.9),
-    limits="the surrogate with independent directions, from its own expansion",
+    limits="this is the surrogate with independent directions, by its own expansion, and not the memory itself",
 )
 
 # %% [markdown]

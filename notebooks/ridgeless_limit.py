@@ -740,8 +740,9 @@ check(
 
 # %% [markdown]
 # For [Figure 2](#figure-2) two comparisons are to be told apart.
-# *Raw*, a boundary of trained memories is put beside the curve itself, as the figure does: at the largest dimension that is stored they lie one to four per cent above it, and what a finite dimension may do is the kinematic shift and the scatter.
-# *Corrected*, it is first divided by the kinematic formula, which is this book's and not in the paper, and followed to infinite dimension.
+# *Raw*, a boundary of trained memories is put beside the curve itself, as the figure does.
+# At the largest dimension that is stored, boundaries lie one to four per cent above the curve; the tolerance is the kinematic shift and the scatter, which is what a finite dimension may do.
+# *Corrected*, a boundary is first divided by the kinematic formula, which is this book's and not in the paper, and followed to infinite dimension.
 
 # %%
 at_last = np.array(
@@ -775,12 +776,12 @@ check(
     predicted=jumps,
     tolerance=limits[:, 1],
     falsehood=("the median of the tail in place of its mean", median_boundary),
-    limits="after division by the kinematic formula; few instances and dimensions, and a power of d that is not known, which tell neighbouring formulas apart by two tolerances only",
+    limits="after division by the kinematic formula; there are few instances and dimensions, and the power of d is not known, so that neighbouring formulas are two tolerances apart only",
 )
 
 # %% [markdown]
 # Panel b has the norm, which near the boundary means as little as a distance in loss.
-# So we read it as a load too, on either side of the critical one, and compare with the load itself (raw) and with the *effective load* of a later part, which is lower by the kinematic shift (corrected).
+# So we read the norm as a load too, on either side of the critical one, and compare with the load itself (raw) and with the *effective load* of a later part, which is lower by the kinematic shift (corrected).
 # Both are given from half to one and a half of the critical load, at every second of the stored tail fractions.
 # At $r = 0.025$, where the tail has no more than a hundred competitors, norms above the critical load belong to loads that are 5 to 7% lower, which is more than the scatter; at the smallest load, 0.05, norms and losses are read as loads up to 13% too high.
 
@@ -822,7 +823,7 @@ check(
     predicted=1.0,
     tolerance=allowed,
     falsehood=("the median of the tail in place of its mean", wrong),
-    limits="from half to one and a half of the critical load and r of at least 0.075; one instance, whose scatter of four standard deviations is a third of the effect or more",
+    limits="from half to one and a half of the critical load, and r of at least 0.075; there is one instance at each point, and four standard deviations between instances are a third of the effect or more",
 )
 
 # %% [markdown]
@@ -898,7 +899,8 @@ check(
 # ## The laws, and what finite size does to them
 #
 # The paper draws the margin as the signal less $c_r(\nu)$, over $\nu$, and calls the rounding of its step an effect of finite dimension.
-# It is a large one, and one can say what it is made of.
+# The margin of its text, with each key's own tail average, has hardly any rounding ({doc}`errata <../errata>`).
+# The effect is a large one, and one can say what it is made of.
 #
 # **Lengths.** The competitors of a key are normal with the standard deviation $\norm{W v_i}/\sqrt d = L_i \nu$, which is $\nu$ only on average.
 # If the singular values of $W$ are spread like those of a Gaussian matrix, lengths scatter by $d^{-1/2}$: in general the scatter, in these units, is
@@ -911,7 +913,7 @@ check(
 # So a key at the edge has the margin $\delta\nu$ whatever its length, and the signal $\delta \nu + L_i \kappa_r \nu$.
 # Less a common $c_r(\nu)$ the signal scatters by $\kappa_r d^{-1/2}$.
 # At the paper's $d = 600$ that is 0.063, more than the distance $\delta = 0.055$ of the step from zero at load 0.28: by this a fifth of the keys will seem to have a negative margin there, while in the memories stored here every margin is positive.
-# Stored memories have still more of them, see below.
+# In stored memories even more keys seem to have one, as panel c will show.
 #
 # **Samples.** The percentile of a key at the edge is $\Phi(\kappa_r + \delta/L_i)$, so lengths move it by $\varphi(\rho_\alpha)\, \delta\, d^{-1/2}$; the smaller $\delta$, the less.
 # Moreover its $n$ competitors are a sample.
@@ -974,9 +976,10 @@ Table(
 )
 
 # %% [markdown]
-# Read as loads, norms agree: raw, at the load itself, and corrected, at the effective load.
-# At load 0.28 the scatter between instances moves the norm by factors (114 at $d = 100$ where the theory has 147 at the load and 141 at the effective one), and 1.5% in the load is what that comes to.
-# The data do not tell the raw norms from the corrected ones.
+# When norms are read as loads they agree with the theory, raw at the load itself and corrected at the effective load.
+# At load 0.28 a norm may be far off: it is 114 at $d = 100$, where the theory has 147 at the load and 141 at the effective one.
+# In the load this comes to 1.5%.
+# On the whole the data do not tell the raw norms from the corrected ones.
 # At load 0.2 the raw ones are nearer: they are read 1 to 2% too high, the corrected ones 5% at $d = 30$ and 1 to 2% from $d = 70$ on.
 
 # %%
@@ -1166,7 +1169,7 @@ check(
         "less the median of the tail",
         step_law + kappa_here + special.ndtri(0.075),
     ),
-    limits=f"raw, {100 * seeming:.0f}% of the keys lie below zero at d = 100, where the limit law has none: the step is rounded by more than its distance from zero up to d of a thousand, and shifted",
+    limits=f"raw, {100 * seeming:.0f}% of the keys lie below zero at d = 100, where the limit law has none: up to d of a thousand the step is rounded by more than its distance from zero, and it is shifted too",
 )
 
 # %% [markdown]
@@ -1245,12 +1248,12 @@ check(
     kind="stored simulation",
     **numbers,
     falsehood=("less the median of the tail in place of its mean", wrong),
-    limits="at load 0.2 and 0.28 few keys lie above the edge, and their margins scatter by as much as the effect",
+    limits="at loads 0.2 and 0.28 few keys lie above the edge, and their margins scatter by as much as mean and median of the tail differ",
 )
 
 # %% [markdown]
 # Above the critical load the ridge of $10^{-7}$ is as good as none, and the memories should have the norm, the loss and the laws of `solve_unsat`.
-
+#
 # We try five points $(\alpha, r, \beta)$.
 # Norms and losses are followed to infinite dimension as parabolas in $1/d$, margins over $\nu$ as lines.
 
@@ -1316,7 +1319,7 @@ check(
 # - The limits are sequential, dimension first. A memory of finite size at ridge zero is another matter: it either satisfies an instance or not, and only the certified verdicts above speak of that.
 # - The laws below the critical load are reached as one over the logarithm of the ridge. At $10^{-7}$ and load 0.28 the median margin over $\nu$ is 0.056 where the limit is 0.0545; at load 0.2 percentiles have an atom in the limit, and a spread of 0.003 at that ridge.
 # - The explicit law above the critical load needs a large norm: an excess of $10^{-5}$ or less at $r = 0.15$.
-# - [Proposition 12](#proposition-12) is compared with memories at two tail fractions and three loads, [Proposition 13](#proposition-13) at five points, all with a ridge of $10^{-7}$; at $d \le 140$ these tell laws apart that differ by a few per cent, and no less. A load that is a tenth higher is two and a half tolerances away.
+# - [Proposition 12](#proposition-12) is compared with memories at two tail fractions and three loads, [Proposition 13](#proposition-13) at five points, all with a ridge of $10^{-7}$; at $d \le 140$ these tell laws apart that differ by a few per cent, and no less. For Proposition 13 a load that is a tenth higher is two to three tolerances away.
 # - In memories of a finite dimension the tail averages of competitors are lower than $c_r(\nu)$ by about $(2 + \kappa_r^2)/d$ of it, which the predictions at finite size do not have.
 # - Stored memories reach $d = 200$, with 125 million scores at load 0.28; the paper's sizes are 400 and 600. The sweeps `slice_paper`, `grid_paper` and `boundaries_paper` in `data/ridgeless_limit` compute those on a GPU, a point at a time ({doc}`../sweeps`), and this page draws the largest there are.
 # - The paper does not state the smoothing of its phase diagram, its grid, or how its open circles were found.

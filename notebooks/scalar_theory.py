@@ -176,7 +176,7 @@ memory = [
 # and the signals like a sample of $S = c_* + \operatorname{Prox}_{\chi_*}(\nu_* G - c_*)$.
 # :::
 #
-# This is [Theorem 2](#theorem-2) of the paper.
+# This is [Theorem 2](#theorem-2) of the paper, which also assumes that $\nu_*$ is positive; it {ref}`always is <errata-positive>`.
 # Here $H$ is the Hessian of the *summed* loss with the thresholds held fixed ([Definition 2](#definition-2)), and $\chi = \operatorname{tr}(H^{-1})/d^2$.
 #
 # The idea: take one pair out and train on the rest.
@@ -218,6 +218,7 @@ Table(
 #
 # and the weights of the solution make it an equality at $\nu_*$.
 # Upper and lower curve meet there, and nowhere else.
+# Why one convex potential is behind the two numbers is half a page: {ref}`proof-duality`.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-potential", "caption": "The scalar potential at the section's parameters. Left: the reduced potential over nu, and the dual lower bound with the weights of the solution; they touch at the minimum, and the curve bends up at least as fast as the ridge alone. Right: over chi at the best nu, a single maximum."}, "image": {"alt": "Left, a convex curve with a dashed curve below that touches it at its minimum. Right, a curve with one maximum."}}
 figure, (left, right) = panels(2)
@@ -372,8 +373,10 @@ axes[2].legend(fontsize=8)
 figure
 
 # %% [markdown]
-# The paper proves that the scatter in {numref}`fig-order` falls at least like $d^{-1/2}$; memories do better, and {prf:ref}`thm-scalar` needs no rate at all.
-# Of the sixty stored memories of each dimension further down, the norm scale has a scatter of 1.50 in units of $\nu/d$ both at 24 and at 40, so the rate is $1/d$; the exponents in the table below come from fewer and smaller memories, whose scatter still falls faster.
+# The paper states that the scatter in {numref}`fig-order` falls at least like $d^{-1/2}$; for the norm its own bounds give $1/d$ ({ref}`the argument <proof-poincare>`, {ref}`the gradient <errata-norm>`).
+# {prf:ref}`thm-scalar` needs no rate at all.
+# A stored table, used further down, has sixty memories each at $d = 24$ and $d = 40$; the scatter of their norm scales is 1.50 in units of $\nu/d$ at both, as the rate $1/d$ has it.
+# The exponents in the table below come from fewer and smaller memories, whose scatter still falls faster.
 # The check is on the extrapolated values, at four standard errors; the falsehood is a theory in which only $d(d+1)/2$ of the $d^2$ entries count, as for a symmetric matrix.
 # Larger memories, further down, allow a nearer falsehood.
 
@@ -492,12 +495,12 @@ check(
         kind="simulation",
         caveat="four standard errors of so few instances are a quarter to a half of the effect",
         predicted=limit,
-        falsehood=("half the smoothing", sharper),
+        falsehood=("smoothing over half the width", sharper),
     )
 )
 
 # %% [markdown]
-# The appendix also writes the bracket as $\nu_d \le C_0$, with the constant that the lemma gives for the square.
+# The appendix also writes the bracket as $\nu_d \le C_0$, with the constant that the lemma gives for the square (see the {doc}`errata <../errata>`).
 # With a strong ridge $C_0$ is below one and so below its root, and the norm scale can lie between the two.
 # At load 0.02, $r = 0.5$, $\beta = 10$ and ridge 100 the theory says 0.0329, which is nearly twice $C_0 = 0.0166$.
 
@@ -517,7 +520,7 @@ check(
         "at most C_0 itself, as the appendix has it",
         largest_square(*strong[1:]),
     ),
-    limits="the bound on the square cannot fail; the norm scale itself is not below C_0",
+    limits="the bound on the square holds for every memory and cannot fail; what is tested is whether the norm scale itself may exceed C_0",
 )
 
 # %% [markdown]

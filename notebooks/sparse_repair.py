@@ -385,7 +385,7 @@ check(
             for size in share_sizes
         ],
     ),
-    limits=f"a vanishing share, but {shares_found[-1]:.1%} at n = {share_sizes[-1]}; the first size tells the two apart in no way",
+    limits=f"the share vanishes slowly and is {shares_found[-1]:.1%} at n = {share_sizes[-1]}; at the first size the falsehood is what was measured, so it can be told apart only at the others",
 )
 
 # %% [markdown]
@@ -710,7 +710,7 @@ check(
         "deficient keys may be as many as x n, not x^2 n: 2 sqrt 2",
         2 * math.sqrt(2),
     ),
-    limits="how fast the constant is reached, which the paper does not say; " + LIMITS,
+    limits="the paper does not say how fast the constant is reached; " + LIMITS,
 )
 
 # %% [markdown]

@@ -548,8 +548,8 @@ Table(
 
 # %% [markdown]
 # The two aggregates read a column quite differently.
-# The paper calls the log-sum-exp a smoothed maximum.
-# That it is only where scores spread by more than $\sqrt{2 \log n}$: below, the sum is carried by the bulk of the column, and $\operatorname{LSE} \approx \log n + \nu^2/2$ for scores of spread $\nu$.
+# The paper calls the log-sum-exp a smoothed maximum (see its {doc}`errata <../errata>`).
+# It is one only where scores spread by more than $\sqrt{2 \log n}$: below, the sum is carried by the bulk of the column, and $\operatorname{LSE} \approx \log n + \nu^2/2$ for scores of spread $\nu$.
 # It is the freezing transition of Derrida's random energy model {cite:p}`derrida1981random`.
 # The tail average takes the best fraction $r$ at any spread.
 
@@ -677,7 +677,7 @@ figure
 # - A trained memory that fails shows that *this* memory fails. For the tail average at a tiny ridge that is nearly the same as that none exists; for the list of $k$ it is not, since nobody minimised anything for it, and its curve in {numref}`fig-tam-success` is a lower bound.
 # - At $d = 16$ the transitions are broad, and that of the tail average lies at a higher load than the asymptotic one. The percentiles of outer products in {numref}`fig-tam-metrics` lie off their law for the same reason.
 # - The bounds of Lemma 4 for all answers at once are tried for one of them, the number of scores that feel the smoothing, at spread one; the others are measured on columns of independent scores. A search finds a bad direction and does not prove that none is worse.
-# - The paper says that the loss vanishes exactly if all but a vanishing share of the margins are positive. That needs the norm to diverge, as it does when the ridge vanishes; at a fixed norm a positive margin still costs $\ell(m) > 0$.
+# - The paper says that the loss vanishes exactly if all but a vanishing share of the margins are positive. That needs the norm to diverge, as it does when the ridge vanishes; at a fixed norm a positive margin still costs $\ell(m) > 0$ (see the {doc}`errata <../errata>`).
 #
 # ## Try
 #

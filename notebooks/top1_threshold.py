@@ -312,7 +312,7 @@ Table(
 measured_growth = growth(fits)
 reach = constant_reach(measured_growth)
 largest = all_sizes[-1]
-LIMITS = f"at n = {largest} half are retrievable at d^2 = {halves[largest][0] / math.log(largest):.2f} n log n, by the conjectured law 1.9 only near n = 10^65; takes the -3 log log n from there; constants within {reach:.1f} of 2 are not rejected"
+LIMITS = f"at n = {largest} half are retrievable at d^2 = {halves[largest][0] / math.log(largest):.2f} n log n, by the conjectured law 1.9 only near n = 10^65; this law's -3 log log n is taken for granted; constants within {reach:.1f} of 2 are not rejected"
 check(**constant_evidence(measured_growth, 2.5, limits=LIMITS))
 
 # %%
@@ -424,7 +424,7 @@ check(
     predicted=1,
     tolerance=0.5 / len(possible),
     falsehood=(f"a ridge of {fixed[-1]:g} is as good", shares_at[-1]),
-    limits=f"the argument asks for a ridge of {median:.0e} on half of these instances and of {smallest:.0e} on one, and a larger one may do; the instance comes first and then the ridge",
+    limits=f"the argument asks for a ridge of {median:.0e} on half of these instances and of {smallest:.0e} on one, and a larger one may do; how small a ridge must be depends on the instance, which has to be known first",
 )
 
 # %% [markdown]
@@ -511,7 +511,7 @@ figure
 # - Verdicts need the dense Hessian, of $d^4$ numbers: $d = 90$ takes 3 GiB and about a minute on two cores, and the work grows as $d^6$.
 # - Instances may be so close to the transition that double precision proves neither side; `decide` says so. The count above says how many.
 # - The kinematic prediction is for independent directions. Its place is off by a tenth to a quarter of a unit of $d^2/n$; {doc}`finite_size_scaling` finds which dependence does that.
-# - No simulation can tell 2 from 1.7: what is measured is the growth of $d_c^2/n$ with $\log n$, given the law of [Conjecture 1](#conjecture-1).
+# - By itself no simulation can tell 2 from 1.7. What is measured is the growth of $d_c^2/n$ with $\log n$, and the check takes the second term of [Conjecture 1](#conjecture-1) for granted.
 #
 # ## Try
 #

@@ -69,10 +69,10 @@ def copy_evidence(memories: dict[str, torch.Tensor], u: torch.Tensor, v: torch.T
         "predicted": [1 / math.sqrt(2 * count) for count in sharing],
         "tolerance": [0.1 / math.sqrt(count) for count in sharing],
         "falsehood": (
-            "the word taken literally: the standard deviation of the eigenvalues",
+            "spread taken literally: the standard deviation of the eigenvalues",
             [eigenvalue_scatter(W) / math.sqrt(2 * d) for W in memories.values()],
         ),
         "limits": (
-            "the scale counts the eigenvalues that share the norm; it does not vanish with their spread"
+            "as a count of the eigenvalues that share the norm; the scale does not vanish with their spread"
         ),
     }

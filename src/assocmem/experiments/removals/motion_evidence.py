@@ -247,6 +247,6 @@ def entry_evidence(rows: DataFrame, *, half: bool = False) -> dict:
         "tolerance": exponent_tolerance(law),
         "relation": "<=",
         "falsehood": ("smaller by another factor of sqrt(d)", -4.5),
-        "limits": "r = 1/2 alone" if half else "",
+        "limits": "at r = 1/2 alone, where symmetry removes the leading term" if half else "",
         "expected": None if half else "does not hold",
     }
