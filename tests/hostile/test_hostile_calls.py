@@ -125,7 +125,7 @@ def calls():
     certificate = decide_top1(gaussian_pairs(12, 8, seed=1)).certificate
     at = {"load": 1.0, "r": 0.2, "beta": 5.0, "ridge": 0.01}
     saddle = {"nu": 1.0, "chi": 1.0} | at
-    log = {"log_n": 30.0}
+    log, logs, repaired = {"log_n": 30.0}, [20.0, 100.0, 900.0], [4.0, 3.0, 2.4]
     U, V, M = pairs.U.numpy(), pairs.V.numpy(), S.numpy()
     blocks = {"S": M, "mu": x, "k": 3, "beta": 2.0}
     return {
@@ -261,8 +261,11 @@ def calls():
         "theory.column_smoothing.largest_excess": {"r": 0.2, "beta": 5.0},
         "theory.column_smoothing.normal_excess": {"r": 0.2, "beta": 5.0},
         "theory.column_smoothing.smoothed_share": {"rho": 1.0, "r": 0.2, "beta": 5.0},
+        "theory.column_variants.column_without_self_noise": {"n": 20, "d": 4, "size": 5, "seed": 0},
+        "theory.column_variants.first_scores": {"n": 20, "d": 4, "size": 5, "seed": 0},
         "theory.column_weights.column_weights": {"rho": 1.0, "r": 0.2, "beta": 5.0},
         "theory.column_weights.density_alone": {"rho": 1.0, "r": 0.2, "beta": 5.0},
+        "theory.coupling_constants.coupling_miss": {"solution": solution, "d": 20},
         "theory.critical_curve.inverse_at_small_tails": {"r": 0.01},
         "theory.critical_curve.inverse_at_large_tails": {"r": 0.99},
         "theory.critical_curve.critical_load_of_median": {"r": 0.2},
@@ -323,6 +326,14 @@ def calls():
         "theory.potential_shape.potential_on_nodes": {"nu": 1.0, "chi": 2.0} | at,
         "theory.potential_shape.reduced_by_search": {"nu": 1.0} | at,
         "theory.potential_shape.curvature": {"nu": 1.0, "step": 0.03} | at,
+        "theory.failing_counts.exact_growth": {"few": 100, "many": 1000, "ratio": 9.0, "log2_points": 6},
+        "theory.failing_counts.growth_between": {"few": 100, "many": 1000, "ratio": 9.0, "constant": 8.0},
+        "theory.failing_counts.leading_power": {"ratio": 9.0, "constant": 8.0},
+        "theory.removal_response.removal_response": {"solution": solution},
+        "theory.repair_balance.balanced_share": log,
+        "theory.repair_balance.leading_excess": log,
+        "theory.repair_balance.extrapolated_constant": {"log_n": logs, "ratios": repaired},
+        "theory.repair_balance.extrapolated_coefficient": {"log_n": logs, "ratios": repaired},
         "theory.repair.paper_share": log,
         "theory.repair.predict_repair": log | {"ratio": 5.0, "share": 0.1, "gamma": 0.1},
         "theory.repair.half_success_ratio": log | {"share": 0.1, "gamma": 0.1},

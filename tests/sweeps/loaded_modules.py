@@ -14,6 +14,7 @@ POINTS = "assocmem.experiments.points"
 HERE = {"device": "cpu"}
 ANYWHERE = HERE | {"checkpoint": None}
 FIT = {"seed": 0, "beta": 4.0, "ridge": 1e-2, "tol": 1e-2}
+TRAINED = {"r": 0.3, "beta": 4.0, "ridge": 1e-1}
 
 CALLS: dict[str, list[dict]] = {
     "top1_verdict": [{"n": 12, "d": 3, "seed": 0}, {"n": 12, "d": 8, "seed": 0}],
@@ -29,6 +30,8 @@ CALLS: dict[str, list[dict]] = {
     "repair_prediction": [{"digits": 30, "kind": kind} for kind in (0, 1)],
     "pooled": [{"n": 20, "k": 1}, {"n": 20, "k": 4}, {"n": 20, "k": 19}],
     "outer_product_failure": [{"n": 20, "ratio": 2.0}],
+    "removal_motion": [{"d": 6, "seed": 0, "load": 0.5} | TRAINED],
+    "scalar_instance": [{"d": 6, "seed": 0, "load": 0.5, "removed": 1} | TRAINED],
 }
 """Small arguments of each point function, one for each way it may take."""
 

@@ -8,7 +8,8 @@ import math
 
 import numpy as np
 
-from assocmem.checks import require_integer
+from assocmem.checks import require, require_integer
+from assocmem.machine import memory_shortage
 
 
 def _scalars(n, d, size, rng):
@@ -16,6 +17,8 @@ def _scalars(n, d, size, rng):
     require_integer("n", n, 4)
     require_integer("d", d, 2)
     require_integer("size", size, 1)
+    shortage = memory_shortage(lambda m: 16 * 8 * m, size)
+    require(not shortage, "size", size, shortage)
     scaled = ((d, d), (d, d), (n - 1, n), (d - 1, d), (n - 2, n))
     return rng.standard_normal(size), *(np.sqrt(rng.chisquare(df, size) / scale) for df, scale in scaled)
 
@@ -46,6 +49,8 @@ def column_without_self_noise(n: int, d: int, size: int, *, seed: int) -> np.nda
     require_integer("seed", seed, 0)
     rng = np.random.default_rng(seed)
     a, rho1, rho2, rho3, rho4, rho5 = _scalars(n, d, size, rng)
+    shortage = memory_shortage(lambda m: 3 * 8 * size * m, n)
+    require(not shortage, "n", n, shortage)
     tau = rho1 * rho2 + math.sqrt(n) / d * rho3 * a
     along = (a * tau / math.sqrt(n) + rho3 * rho4**2) ** 2 / d
     radius = rho1 * np.sqrt(n * (along + n / d**2 * (rho3 * rho4 * rho5) ** 2))

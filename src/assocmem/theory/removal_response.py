@@ -78,7 +78,19 @@ class RemovalResponse:
         return float(np.hypot(self.along / np.sqrt(d), self.across / d))
 
     def threshold(self, d: float, moved: float) -> float:
-        """Root mean square motion of a threshold in dimension d, for a minimiser that moves by ``moved``."""
+        """Root mean square motion of a threshold.
+
+        Parameters
+        ----------
+        d : float
+            Dimension, above 0.
+        moved : float
+            Frobenius norm of the motion of the minimiser, at least 0.
+
+        Returns
+        -------
+        float
+        """
         require_number("moved", moved, 0)
         return float(np.hypot(self.gradient(d) * moved / d, self.newcomer / d**2) / self.slope)
 

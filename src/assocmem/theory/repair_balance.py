@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assocmem.checks import require, require_number
+from assocmem.checks import require, require_number, require_numbers
 
 LARGEST_LOG_N = 1e12
 """Natural logarithm of n up to which the balance has been tried."""
@@ -120,9 +120,9 @@ def extrapolated_coefficient(log_n: Sequence[float], ratios: Sequence[float]) ->
 
 def _matched(log_n, ratios):
     """Sizes and ratios as arrays, checked."""
+    require_numbers("log_n", log_n, math.e, LARGEST_LOG_N)
+    require_numbers("ratios", ratios, 0)
     x, y = np.asarray(log_n, dtype=float), np.asarray(ratios, dtype=float)
     two = x.ndim == 1 and x.shape == y.shape and len(np.unique(x)) >= 2
     require(two, "log_n", log_n, "two different numbers or more, and a ratio for each")
-    for size in x:
-        require_number("log_n", float(size), math.e, LARGEST_LOG_N)
     return x, y
