@@ -70,7 +70,7 @@ def test_the_page_shows_every_statement_and_links_each_check():
 def test_one_sentence_counts_and_links_what_there_is():
     line = ledger_line(ledger({"correlation_memory": [eight(8), eight(4, "lemma-3")]}))
     assert line == (
-        f"Of {len(statements())} statements and figures of the paper, "
+        f"Of {len(statements())} statements, figures and claims, "
         '<a href="ledger.html?verdict=holds">1 holds</a>, '
         '<a href="ledger.html?verdict=does-not-hold">1 does not</a> and '
         f'<a href="ledger.html?verdict=not-yet">{len(statements()) - 2} are not decided yet</a>.\n'

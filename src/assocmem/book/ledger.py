@@ -150,7 +150,7 @@ def ledger_line(entries: Sequence[dict]) -> str:
         for verdict, verbs in _VERBS.items()
         if (count := counts[verdict])
     ]
-    first = f"Of {len(entries)} statements and figures of the paper, {_listed(parts)}."
+    first = f"Of {len(entries)} statements, figures and claims, {_listed(parts)}."
     kinds = Counter(c["kind"] for entry in entries for c in entry["checks"])
     if not kinds:
         return first + "\n"
