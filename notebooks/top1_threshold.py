@@ -408,7 +408,7 @@ shares_at, shares_of_others = (
 )
 Table(
     {
-        "ridge": ["half of {eq}`eq-needed-ridge`", *(f"{x:g}" for x in fixed)],
+        "ridge": ["half of the sufficient one", *(f"{x:g}" for x in fixed)],
         f"share of {len(possible)} retrievable instances retrieved": shares_at,
         f"share of {len(impossible)} others": shares_of_others,
     }
