@@ -72,6 +72,8 @@ SMALL = {
     "seed": 1,
     "r": 0.2,
     "load": 0.3,
+    "beta": 3.0,
+    "ridge": 0.1,
     "tol": 0.01,
     "structure": 0,
     "setting": 0,
