@@ -84,6 +84,7 @@ from assocmem.experiments.tail_average.scalar_instances import (
     train_instance,
     with_scores,
 )
+from assocmem.experiments.tail_average.stored_instances import LEVELS
 from assocmem.pairs.data import derived_seed
 from assocmem.pairs.scores import signal_percentiles
 from assocmem.progress import progress
@@ -1071,7 +1072,7 @@ check(
 
 
 # %%
-fifths = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
+fifths = np.array(LEVELS)
 beyond = [(t, rows) for t, rows in groups if t.load > critical_load(t.r)]
 NARROW = (
     "the satisfiable point is left out, whose law is so narrow that memories of these sizes are far from it; "
@@ -1082,7 +1083,7 @@ NARROW = (
 def below(kind, points):
     """Limits of the shares below five quantiles."""
     return followed(
-        lambda t, rows: [rows[f"{kind}_below_{i}"] for i in range(5)], points
+        lambda t, rows: [rows[f"{kind}_below_{i}"] for i in range(len(fifths))], points
     )
 
 

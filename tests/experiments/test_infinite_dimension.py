@@ -8,7 +8,6 @@ from assocmem.experiments.infinite_dimension import (
     boundary_ratio,
     decay_exponent,
     extrapolate,
-    extrapolate_each,
     extrapolate_pooled,
     limit_evidence,
 )
@@ -34,13 +33,6 @@ def test_the_degree_is_lowered_where_dimensions_are_few():
     x = measured(2.0, 3.0)
     assert len(extrapolate(D[-3:], x[-3:]).polynomial) == 2
     assert len(extrapolate(D, x, 1).polynomial) == 2
-
-
-def test_several_measurements_are_followed_one_by_one():
-    both = np.stack([measured(2.0, 3.0), measured(-1.0, 1.0, seed=1)], axis=2)
-    limits = extrapolate_each(D, both, 1)
-    assert [x.value for x in limits] == pytest.approx([2, -1], abs=1e-3)
-    assert limits[0].value == extrapolate(D, both[:, :, 0], 1).value
 
 
 def test_groups_of_different_sizes_are_pooled():

@@ -62,23 +62,6 @@ def extrapolate(d: ArrayLike, x: np.ndarray, degree: int = 2) -> Limit:
     return Limit(*through_inverse(d, x.mean(axis=1), error, min(degree, len(x) - 2)))
 
 
-def extrapolate_each(d: ArrayLike, x: np.ndarray, degree: int = 2) -> list[Limit]:
-    """`extrapolate` each of several measurements.
-
-    Parameters
-    ----------
-    d : array_like, shape (m,)
-    x : ndarray, shape (m, instances, measurements)
-    degree : int
-        As in `extrapolate`.
-
-    Returns
-    -------
-    list of Limit
-    """
-    return [extrapolate(d, x[:, :, k], degree) for k in range(x.shape[2])]
-
-
 def extrapolate_pooled(groups: dict[int, np.ndarray], degree: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Follow columns of numbers to infinite dimension where some dimensions have very few instances.
 

@@ -10,12 +10,10 @@ from assocmem.experiments.tail_average.scalar_instances import (
     column_distances,
     distance_power,
     least_norm_of,
-    shares_below,
     train_instance,
     with_scores,
 )
 from assocmem.pairs.scores import scores
-from assocmem.theory.law_variants import middle_levels
 from assocmem.theory.norm_bounds import largest_square, least_norm
 from assocmem.theory.scalar import solve_scalar
 from assocmem.training.passes import dense_hessian
@@ -83,21 +81,6 @@ def test_memories_are_at_least_as_large_as_the_bound(instance):
     bound = least_norm_of(instance.pairs, instance.loss_function, RIDGE)
     assert 0 < bound < instance.nu < largest_square(R, BETA, RIDGE) ** 0.5
     assert bound == pytest.approx(least_norm(LOAD, R, beta=BETA, ridge=RIDGE), rel=0.3)
-
-
-def test_shares_below_quantiles_of_their_own_law(scored):
-    """A memory whose margins are the law's own quantiles has the shares that the quantiles are of."""
-
-    class Drawn:
-        nu, chi = THEORY.nu, THEORY.chi
-        margin = THEORY.margin.quantile(middle_levels(1000))
-
-    levels = np.array([0.25, 0.5, 0.9])
-    shares = shares_below([[Drawn, Drawn], [Drawn, Drawn]], THEORY, "margin", levels)
-    assert shares.shape == (2, 2, 3)
-    np.testing.assert_allclose(shares, np.broadcast_to(levels, (2, 2, 3)), atol=1e-3)
-    signals = shares_below([[scored]], THEORY, "signal", levels)
-    np.testing.assert_allclose(signals[0, 0], levels, atol=0.15)
 
 
 def test_the_power_of_a_distance():

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from assocmem.experiments.statistics import line_through
+from assocmem.experiments.statistics import through_inverse
 from assocmem.pairs.data import Pairs
 from assocmem.pairs.sizes import pairs_at_load
 
@@ -100,10 +100,7 @@ def feature_evidence(
     d = np.array(sorted(matched), dtype=float)
     groups = [np.asarray(matched[int(x)]) for x in d]
     errors = [g.std(ddof=1) / math.sqrt(len(g)) for g in groups]
-    line = line_through(1 / np.sqrt(d), [g.mean() for g in groups], errors)
-    weights = 1 / np.square(errors)
-    centre = np.average(1 / np.sqrt(d), weights=weights)
-    error = math.sqrt(1 / weights.sum() + (line.slope_error * centre) ** 2)
+    line, error = through_inverse(np.sqrt(d), [g.mean() for g in groups], errors)
     others = [np.asarray(unmatched[int(x)]) for x in d]
     scatter = np.array([g.std(ddof=1) / math.sqrt(len(g)) for g in others])
     expected = np.array([expected_unmatched(int(x), load) for x in d])
@@ -111,7 +108,7 @@ def feature_evidence(
         "claim": "claim-feature-spectrum",
         "what": f"norm of the matched features as d grows; of those of one key at d = {d[0]:g} to {d[-1]:g}",
         "kind": "simulation",
-        "measured": [line.intercept, *(g.mean() for g in others)],
+        "measured": [line[-1], *(g.mean() for g in others)],
         "predicted": [1 + math.sqrt(load), *expected],
         "tolerance": [4 * error + 0.02, *(4 * scatter + 0.01 * expected)],
         "falsehood": (

@@ -6,7 +6,7 @@ import numpy as np
 
 from assocmem.experiments.frames import DataFrame
 from assocmem.experiments.removals.removal_rates import exponent_tolerance
-from assocmem.experiments.statistics import PowerLaw, power_law
+from assocmem.experiments.statistics import PowerLaw, power_law, through_inverse
 from assocmem.theory.removal_response import RemovalResponse, removal_response
 from assocmem.theory.scalar import solve_scalar
 
@@ -187,18 +187,15 @@ def simplification_evidence(
     values = [np.asarray(groups[int(x)]) * x for x in d]
     means = np.array([v.mean() for v in values])
     errors = np.array([v.std(ddof=1) / np.sqrt(len(v)) for v in values])
-    limits = []
-    for degree in (1, 2):
-        found, covariance = np.polyfit(1 / d, means, degree, w=1 / errors, cov="unscaled")
-        limits.append((found[-1], np.sqrt(covariance[-1, -1])))
-    (line, _), (limit, error) = limits
+    line, _ = through_inverse(d, means, errors, 1)
+    curve, error = through_inverse(d, means, errors, 2)
     return {
         "claim": "lemma-22",
         "what": "limit of d times the difference of the traces",
         "kind": kind,
-        "measured": limit,
+        "measured": curve[-1],
         "predicted": response.simplification,
-        "tolerance": 4 * error + abs(line - limit),
+        "tolerance": 4 * error + abs(line[-1] - curve[-1]),
         "falsehood": ("without the squares of p_i", response.simplification_linear),
     }
 

@@ -1,7 +1,7 @@
 """How far thresholds, scores and averages move on one instance, without any inverse Hessian.
 
 `removal_sizes` has everything that the method bounds; here is what closed forms exist for, up to larger
-dimensions: the parts of the average of targets that moves a threshold (`assocmem.theory.threshold_motion`),
+dimensions: the parts of the average of targets that moves a threshold (`assocmem.theory.removal_response`),
 and averages of several functions of the scores (Proposition 5).
 """
 

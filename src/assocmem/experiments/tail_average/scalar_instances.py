@@ -1,6 +1,6 @@
 """Trained memories beside the scalar theory: norm, susceptibility, scores, the equations at finite size."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,7 @@ from assocmem.experiments.tail_average.memories_at_load import train_at_load
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import scores
-from assocmem.theory.law_variants import with_numbers
 from assocmem.theory.norm_bounds import LARGEST_MULTIPLE
-from assocmem.theory.scalar import ScalarSolution
 from assocmem.theory.scalar_reference import least_value
 from assocmem.training.fit import Fit
 from assocmem.training.losses import TailAverage
@@ -213,35 +211,6 @@ def least_norm_of(pairs: Pairs, loss: TailAverage, ridge: float) -> float:
     )
     start = loss_pass(pairs, loss, 0 * W)
     return (start.loss - best) / float(start.gradient.norm()) / d
-
-
-def shares_below(
-    rows: Iterable[Sequence[Instance]], solution: ScalarSolution, kind: str, levels: np.ndarray
-) -> np.ndarray:
-    """Shares of the scores or margins of memories below quantiles of their laws.
-
-    Parameters
-    ----------
-    rows : iterable of sequence of Instance
-        A row for each dimension, all of one length.
-    solution : ScalarSolution
-        The theory. Its laws are taken at the mean ``nu`` and ``chi`` of each row.
-    kind : {"signal", "margin"}
-        The first needs instances `with_scores`.
-    levels : ndarray, shape (m,)
-        At which quantiles are taken.
-
-    Returns
-    -------
-    ndarray, shape (rows, instances, m)
-        ``levels``, if memories follow the law.
-    """
-    shares = []
-    for row in rows:
-        nu, chi = np.mean([x.nu for x in row]), np.mean([x.chi for x in row])
-        quantiles = getattr(with_numbers(solution, nu, chi), kind).quantile(levels)
-        shares.append([[np.mean(getattr(x, kind) <= q) for q in quantiles] for x in row])
-    return np.array(shares)
 
 
 def distance_power(d: Sequence[int], distances: np.ndarray) -> tuple[float, float]:
