@@ -28,8 +28,8 @@ _SIGNS = _table("""
     lesssim ≲ gtrsim ≳ prec ≺ preceq ⪯ succ ≻ succeq ⪰ propto ∝ in ∈ notin ∉ ni ∋ subset ⊂ subseteq ⊆ supset ⊃
     to → rightarrow → longrightarrow → mapsto ↦ gets ← leftarrow ← Rightarrow ⇒ Longrightarrow ⇒ implies ⇒
     iff ⇔ Leftrightarrow ⇔ uparrow ↑ downarrow ↓ colon : mid | times × cdot · pm ± mp ∓ circ ∘ odot ⊙ otimes ⊗
-    oplus ⊕ wedge ∧ vee ∨ cap ∩ cup ∪ setminus ∖ sum ∑ prod ∏ int ∫ partial ∂ nabla ∇ emptyset ∅ varnothing ∅ forall ∀
-    exists ∃ dots … ldots … cdots … langle ⟨ rangle ⟩ lVert ‖ rVert ‖ Vert ‖ lvert | rvert | vert | lfloor ⌊
+    oplus ⊕ wedge ∧ vee ∨ cap ∩ cup ∪ setminus ∖ sum ∑ prod ∏ int ∫ partial ∂ nabla ∇ emptyset ∅ varnothing ∅
+    forall ∀ exists ∃ dots … ldots … cdots … langle ⟨ rangle ⟩ lVert ‖ rVert ‖ Vert ‖ lvert | rvert | vert | lfloor ⌊
     rfloor ⌋ lceil ⌈ rceil ⌉ perp ⊥ top ⊤ dagger † star ⋆ ast ∗ prime ′ lbrace { rbrace } lbrack [ rbrack ]
     bullet • checkmark ✓ square □
 """)
