@@ -1,4 +1,4 @@
-"""Previews of what links lead to: formulas with their numbers, statements, figures, entries, heads of sections.
+"""Previews of what links lead to: formulas with their numbers, statements, figures, entries, sections.
 
 They are cut out of the finished pages, so that numbers and verdicts are those that stand there. Each page has
 one script with the previews that its own links need; ``previews.js`` loads it when a reader first points at a

@@ -29,9 +29,9 @@ _SIGNS = _table("""
     to → rightarrow → longrightarrow → mapsto ↦ gets ← leftarrow ← Rightarrow ⇒ Longrightarrow ⇒ implies ⇒
     iff ⇔ Leftrightarrow ⇔ uparrow ↑ downarrow ↓ colon : mid | times × cdot · pm ± mp ∓ circ ∘ odot ⊙ otimes ⊗
     oplus ⊕ wedge ∧ vee ∨ cap ∩ cup ∪ setminus ∖ sum ∑ prod ∏ int ∫ partial ∂ nabla ∇ emptyset ∅ varnothing ∅
-    forall ∀ exists ∃ dots … ldots … cdots … langle ⟨ rangle ⟩ lVert ‖ rVert ‖ Vert ‖ lvert | rvert | vert | lfloor ⌊
-    rfloor ⌋ lceil ⌈ rceil ⌉ perp ⊥ top ⊤ dagger † star ⋆ ast ∗ prime ′ lbrace { rbrace } lbrack [ rbrack ]
-    bullet • checkmark ✓ square □
+    forall ∀ exists ∃ dots … ldots … cdots … langle ⟨ rangle ⟩ lVert ‖ rVert ‖ Vert ‖ lvert | rvert | vert |
+    lfloor ⌊ rfloor ⌋ lceil ⌈ rceil ⌉ perp ⊥ top ⊤ dagger † star ⋆ ast ∗ prime ′ lbrace { rbrace } lbrack [
+    rbrack ] bullet • checkmark ✓ square □
 """)
 _RELATIONS = set("≤≥≠≈∼≃≍≡≪≫≲≳≺⪯≻⪰∝∈∉∋⊂⊆⊃→↦←⇒⇔×±∓∩∪=<>")
 """Signs that stand between spaces."""
