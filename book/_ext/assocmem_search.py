@@ -45,7 +45,7 @@ KINDS = (
 PIECES = {
     ".ledger-entry": "ledger entry",
     "dl.glossary > dt[id]": "term",
-    ".proof.admonition[id]": "statement",
+    ".proof.admonition[id]:has(> .admonition-title > .caption-number)": "statement",
     "dl.py > dt[id]": "function",
     "figure[id]": "figure",
     "div.math[id]": "equation",
@@ -174,7 +174,7 @@ def names_in(title: str, kind: str) -> list[str]:
     if kind == "ledger entry":
         return [*names, *title.split(": ", 1)]
     if kind in ("page", "section"):
-        return [re.sub(r"^[\d.]+ ", "", title)]
+        return [re.sub(r"^([\d.]+ )?(The |A )?", "", title)]
     if kind == "function":
         return [title, title.rpartition(".")[2]]
     return names if kind in ("figure", "check") else [title]

@@ -6,6 +6,8 @@
 (() => {
   const MOST = 30; // results shown at once
   const EXCERPT = 230; // characters
+  const PLACES = new Set(["page", "section"]); // a name that they share with a thing is rather the thing's
+  const WEIGHTS = { page: 15, section: 10, check: -40, reference: -60 }; // what repeats others comes after them
   const TOKEN = /\p{Script=Greek}|(?:(?!\p{Script=Greek})[\p{L}\p{M}])+|\p{N}+(?:\.\p{N}+)*/gu;
   const NUMBERED =
     /^(theorem|proposition|lemma|corollary|conjecture|definition|remark|equation|figure|section|part|claim)$/;
@@ -135,9 +137,10 @@
       if (lookUp(together, piece.titleTokens).like) score += 60;
       else if (lookUp(together, piece.textTokens).like) score += 25;
     }
-    if (piece.names.includes(asName(own))) score += 2000;
-    else if (piece.names.includes(asName(terms.map(({ phrases }) => phrases[1] ?? phrases[0])))) score += 1000;
-    return { piece, score: score - piece.kind, at, hits }; // of equals, the first kind
+    const named = (phrases) => piece.names.includes(asName(phrases));
+    if (named(own)) score += PLACES.has(book.kinds[piece.kind]) ? 200 : 2000 - 100 * piece.kind;
+    else if (terms.some(({ phrases }) => phrases.slice(1).some((phrase) => named([phrase])))) score += 150;
+    return { piece, score: score + (WEIGHTS[book.kinds[piece.kind]] ?? 0), at, hits };
   };
 
   const find = (terms) =>
