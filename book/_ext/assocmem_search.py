@@ -16,7 +16,7 @@ import re
 from pathlib import Path
 
 import yaml
-from assocmem_articles import classes, finished_pages, plain_text, read_article
+from assocmem_articles import finished_pages, formula, plain_text, read_article
 from bs4.element import Tag
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -39,13 +39,16 @@ KINDS = (
     "page",
     "section",
     "check",
+    "record",
     "reference",
 )
 """Kinds of pieces; of several with the name that is looked for, the first kind comes first."""
+RECORDS = {"book/benchmarks.html", "book/ledger.html", "book/status.html", "book/tables.html"}
+"""Pages for looking up: their headings repeat what other pages are about."""
 PIECES = {
     ".ledger-entry": "ledger entry",
     "dl.glossary > dt[id]": "term",
-    ".proof.admonition[id]:has(> .admonition-title > .caption-number)": "statement",
+    ".proof.admonition[id]:has(.caption-number)": "statement",
     "dl.py > dt[id]": "function",
     "figure[id]": "figure",
     "div.math[id]": "equation",
@@ -53,7 +56,7 @@ PIECES = {
     ".citation[id]": "reference",
 }
 """What has a place of its own, beside sections."""
-NOT_PROSE = ".cell, .section-parameters, details"
+NOT_PROSE = ".cell, .section-parameters, .ledger-overview, .ledger-table, details"
 """What is left out of the words of a section, but for the pieces in it."""
 NAME = re.compile(
     r"\b(Theorem|Proposition|Lemma|Corollary|Conjecture|Definition|Remark|Equation|Figure|Fig\.|Claim) "
@@ -149,9 +152,13 @@ def meaning_of(node: Tag, kind: str, head: Tag | None, apart: set[int]) -> str:
     if kind in ("term", "function"):
         after = node.find_next_sibling("dd")
         return plain_text(after, apart) if after is not None else ""
-    output = node.find(class_="cell_output") if "cell" in classes(node) else node
-    folded = {id(part) for part in node.find_all("details")}
-    return plain_text(output or node, (apart | folded | ({id(head)} if head else set())) - {id(output)})
+    if kind == "equation":
+        return formula(node)
+    unsaid = {id(head)} if head else set()
+    if kind == "check":
+        node = node.find(class_="cell_output") or node
+        unsaid |= {id(part.find_parent("p")) for part in node.select("p > .verdict, p > strong")}
+    return plain_text(node, apart | unsaid)
 
 
 def names_in(title: str, kind: str) -> list[str]:
@@ -173,11 +180,11 @@ def names_in(title: str, kind: str) -> list[str]:
         return [*names, *([inside[1]] if inside else [])]
     if kind == "ledger entry":
         return [*names, *title.split(": ", 1)]
-    if kind in ("page", "section"):
+    if kind in ("page", "section", "record"):
         return [re.sub(r"^([\d.]+ )?(The |A )?", "", title)]
     if kind == "function":
         return [title, title.rpartition(".")[2]]
-    return names if kind in ("figure", "check") else [title]
+    return [title] if kind == "term" else names
 
 
 def pieces(article: Tag) -> list[tuple[str, str, str, str]]:
@@ -208,7 +215,7 @@ def pieces(article: Tag) -> list[tuple[str, str, str, str]]:
                 found.append((kind, anchor, plain_text(heading), plain_text(node, apart | {id(heading)})))
         elif kind and not (kind == "check" and node.find_parent(class_="cell", id=re.compile("^check-"))):
             title, head = title_of(node, kind)
-            inside = apart - {id(part) for part in node.find_all(True) if not kinds.get(id(part))}
+            inside = apart - {id(part) for part in node.select(".cell, .cell *") if not kinds.get(id(part))}
             found.append((kind, name_of_place(node), title, meaning_of(node, kind, head, inside)))
     return found
 
@@ -235,8 +242,12 @@ def index(articles: dict[str, tuple[str, Tag]], words: dict[str, list[str]]) -> 
         if not own:
             continue
         pages.append([path, next((title for kind, _, title, _ in own if kind == "page"), path)])
-        for kind, anchor, title, text in own:
-            if title or text:
+        for found, anchor, title, words_in_it in own:
+            kind = "record" if found == "section" and path in RECORDS else found
+            text = words_in_it
+            if kind in ("figure", "reference"):  # their title is how they begin
+                text = text.replace("Fig. ", "Figure ", 1).removeprefix(title.removesuffix(" …")).lstrip()
+            if text or kind not in ("section", "record"):  # a heading with nothing below it leads nowhere
                 names = list(dict.fromkeys(names_in(title, kind)))
                 everything.append([len(pages) - 1, KINDS.index(kind), anchor, title, names, text])
     return {"kinds": KINDS, "pages": pages, "words": words, "pieces": everything}

@@ -80,6 +80,10 @@
     await window.MathJax?.startup?.promise;
     if (box.querySelector(".math")) await window.MathJax?.typesetPromise?.([box]);
     if (link !== current) return;
+    for (const formula of box.querySelectorAll("div.math")) {
+      const [needs, has] = [formula.scrollWidth, formula.clientWidth];
+      if (needs > has) formula.style.fontSize = `${Math.floor((99 * has) / needs)}%`; // nothing to scroll
+    }
     place(y);
     box.scrollTop = 0;
     box.classList.remove("am-preview-waits");

@@ -6,8 +6,8 @@
 (() => {
   const MOST = 30; // results shown at once
   const EXCERPT = 230; // characters
-  const PLACES = new Set(["page", "section"]); // a name that they share with a thing is rather the thing's
-  const WEIGHTS = { page: 15, section: 10, check: -40, reference: -60 }; // what repeats others comes after them
+  const PLACES = new Set(["page", "section", "record"]); // a name that they share with a thing is rather the thing's
+  const WEIGHTS = { page: 15, section: 10, check: -40, record: -40, reference: -60 }; // what repeats others comes after them
   const TOKEN = /\p{Script=Greek}|(?:(?!\p{Script=Greek})[\p{L}\p{M}])+|\p{N}+(?:\.\p{N}+)*/gu;
   const NUMBERED =
     /^(theorem|proposition|lemma|corollary|conjecture|definition|remark|equation|figure|section|part|claim)$/;
@@ -122,7 +122,7 @@
         const title = lookUp(phrase, piece.titleTokens);
         const text = lookUp(phrase, piece.textTokens);
         const inThis = factor * (60 * title.like + text.like * (10 + 3 * Math.log2(1 + text.count)));
-        if (inThis > best) [best, titled] = [inThis, title.like > 0];
+        if (inThis > best) [best, titled] = [inThis, title.like > 0 && !number];
         if (text.at >= 0 && (at < 0 || text.at < at)) at = text.at;
         if (title.like || text.like) hits.push(phrase);
       }
@@ -138,8 +138,9 @@
       else if (lookUp(together, piece.textTokens).like) score += 25;
     }
     const named = (phrases) => piece.names.includes(asName(phrases));
-    if (named(own)) score += PLACES.has(book.kinds[piece.kind]) ? 200 : 2000 - 100 * piece.kind;
-    else if (terms.some(({ phrases }) => phrases.slice(1).some((phrase) => named([phrase])))) score += 150;
+    const isPlace = PLACES.has(book.kinds[piece.kind]);
+    if (named(own)) score += isPlace ? 200 : 2000 - 100 * piece.kind;
+    else if (!isPlace && terms.some(({ phrases }) => phrases.slice(1).some((phrase) => named([phrase])))) score += 150;
     return { piece, score: score + (WEIGHTS[book.kinds[piece.kind]] ?? 0), at, hits };
   };
 
@@ -241,17 +242,19 @@
     let results = find(terms);
     let said = `${results.length} ${results.length === 1 ? "place" : "places"} for “${question}”`;
     const notes = [];
-    const absent = terms.filter((term) => !find([{ phrases: [term.phrases[0]] }]).length);
-    const wordsOf = (term) => term.phrases[0].map((token) => question.slice(token.start, token.end)).join(" ");
-    for (const term of absent) {
-      if (term.known.length) {
-        notes.push(make("p", "search-note", `The book does not say “${wordsOf(term)}” but ${listed(term.known)}.`));
-      } else {
-        const other = term.phrases[0].length === 1 && nearest(term.phrases[0][0].word);
+    for (const term of terms) {
+      const [own] = term.phrases;
+      const words = own.map((token) => question.slice(token.start, token.end)).join(" ");
+      const isAbsent = !find([{ phrases: [own] }]).length;
+      if (term.known.length && !/\d/.test(words)) {
+        const said = isAbsent ? `The book does not say “${words}” but` : `Besides “${words}”, the book says`;
+        notes.push(make("p", "search-note", `${said} ${listed(term.known)}.`));
+      } else if (isAbsent && own.length === 1) {
+        const other = nearest(own[0].word);
         if (!other) continue;
         const button = make("button", "search-instead", other);
         button.type = "button";
-        button.addEventListener("click", () => ask(question.replace(wordsOf(term), other)));
+        button.addEventListener("click", () => ask(question.replace(words, other)));
         notes.push(make("p", "search-note", "Did you mean ", button, "?"));
       }
     }
