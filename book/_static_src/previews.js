@@ -80,7 +80,7 @@
     await window.MathJax?.startup?.promise;
     if (box.querySelector(".math")) await window.MathJax?.typesetPromise?.([box]);
     if (link !== current) return;
-    for (const formula of box.querySelectorAll("div.math")) {
+    for (const formula of box.querySelectorAll("mjx-container")) {
       const [needs, has] = [formula.scrollWidth, formula.clientWidth];
       if (needs > has) formula.style.fontSize = `${Math.floor((99 * has) / needs)}%`; // nothing to scroll
     }

@@ -15,31 +15,35 @@ PAGE = """
 <section id="top"><h1>1. Memories<a class="headerlink" href="#top">#</a></h1>
 <div class="section-head"><dl><dt>What</dt><dd><p>Not this.</p></dd></dl></div>
 <p>The first paragraph, with <span class="math">\\(x\\)</span> and</p>
-<div class="math" id="equation-eq-a"><span class="eqno">(1.1)<a class="headerlink" href="#equation-eq-a">#</a></span>
-\\[ x = 1 \\]</div>
+<div class="math" id="equation-eq-a">
+<span class="eqno">(1.1)<a class="headerlink" href="#equation-eq-a">#</a></span>\\[ x = 1 \\]</div>
 <p>The second.</p>
 <section id="part"><span id="old-name"></span><h2>1.1. A part</h2><p>What the part says.</p></section>
-<div class="proof theorem admonition" id="thm"><p class="admonition-title">
-<span class="caption-number">Theorem 1.1 </span> (Fits; Theorem 2 of the paper)</p><section id="proof-content"><p>
-It <a href="ledger.html#theorem-2">fits</a>.</p>
-</section></div>
-<figure id="fig"><a class="image-reference" href="../_images/a.png"><img alt="A cloud" 
-src="../_images/a.png"/></a><figcaption><p><span class="caption-number">Fig. 1.1 </span>A cloud. Of dots.</p></figcaption></figure>
+<div class="proof theorem admonition" id="thm">
+<p class="admonition-title"><span class="caption-number">Theorem 1.1 </span>
+(Fits; Theorem 2 of the paper)</p>
+<section id="proof-content"><p>It <a href="ledger.html#theorem-2">fits</a>.</p></section></div>
+<figure id="fig">
+<a class="image-reference" href="../_images/a.png"><img alt="A cloud" src="../_images/a.png"/></a>
+<figcaption><p><span class="caption-number">Fig. 1.1 </span>A cloud. Of dots.</p></figcaption></figure>
 <dl class="glossary"><dt id="term-load">load</dt><dd><p>Pairs an entry.</p></dd></dl>
-<div class="cell" id="check-one"><div class="cell_input"><pre>alpha=0.35</pre></div><div class="cell_output">
-<div class="check-card"><p><span class="verdict">holds</span>
-<a href="ledger.html#theorem-2">Theorem 2</a>: Fits</p>
-<p><strong>Share of those that fit</strong></p><svg id="s"><path id="tip" d="M0 0"/><use href="#tip"/></svg>
+<div class="cell" id="check-one"><div class="cell_input"><pre>alpha=0.35</pre></div>
+<div class="cell_output"><div class="check-card">
+<p><span class="verdict">holds</span> <a href="ledger.html#theorem-2">Theorem 2</a>: Fits</p>
+<p><strong>Share of those that fit</strong></p>
+<svg id="s"><path id="tip" d="M0 0"/><use href="#tip"/></svg>
 <details><summary>The numbers</summary><p>0.123</p></details></div></div></div>
 <p>Links: <a href="#equation-eq-a">(1.1)</a>, <a href="ledger.html#theorem-2">Theorem 2</a>,
-<a href="#gone">gone</a>, <a href="https://example.org/">elsewhere</a>, <a href="ledger.html?verdict=holds">some</a>,
-<a href="ledger.html">the ledger</a>, <a class="headerlink" href="#fig">#</a>.</p>
+<a href="#gone">gone</a>, <a href="https://example.org/">elsewhere</a>,
+<a href="ledger.html?verdict=holds">some</a>, <a href="ledger.html">the ledger</a>,
+<a class="headerlink" href="#fig">#</a>.</p>
 </section></article></body></html>
 """
 LEDGER = """
 <article><section id="ledger"><h1>The ledger</h1><p>What holds.</p>
-<div class="ledger-entry"><p id="theorem-2"><strong>Theorem 2</strong> <span class="verdict">holds</span><br/>
-<em>Fits</em></p><p>Whatever is small fits.</p><p><em>In the proof</em>: uses Lemma 1.</p>
+<div class="ledger-entry">
+<p id="theorem-2"><strong>Theorem 2</strong> <span class="verdict">holds</span><br/><em>Fits</em></p>
+<p>Whatever is small fits.</p><p><em>In the proof</em>: uses Lemma 1.</p>
 <table class="ledger-table"><tr><td>1</td></tr></table>
 </div></section></article>
 """
