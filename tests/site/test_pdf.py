@@ -76,7 +76,7 @@ def test_bookmarks_name_the_parts_and_all_chapters_in_order(bookmarks):
     sections = [page for page in toc_pages() if page.startswith("book/sections/")]
     numbered = [f"{i} {load_section(page.split('/')[-1], ROOT).title}" for i, page in enumerate(sections, 1)]
     assert [title for title in chapters if title[0].isdigit()] == numbered
-    assert chapters[-1] == "Bibliography"
+    assert chapters[-1] == "Benchmarks"
 
 
 def test_a_bookmark_leads_to_its_heading(bookmarks, texts):
