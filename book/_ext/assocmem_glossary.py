@@ -15,7 +15,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from assocmem.book.sections import PAGES
+from assocmem.book.sections import PAGES, section_of
 
 GLOSSARY = "book/glossary"
 """The page with the terms."""
@@ -254,7 +254,7 @@ def link_page(app: Sphinx, doctree: nodes.document) -> None:
 
 def strangers(docname: str) -> set[str]:
     """Return the terms that a page has in another sense, also where a section goes on on a second page."""
-    name = docname.rsplit("/", 1)[-1].removesuffix("_checks")
+    name = section_of(docname) if docname.startswith(PAGES) else docname.rsplit("/", 1)[-1]
     return {term for term, pages in ELSEWHERE.items() if name in pages}
 
 
