@@ -21,7 +21,7 @@ def boxes(text):
 
 
 def named(title):
-    """The statements of the paper in the bracket at the end of a title, or None where there is no such bracket."""
+    """The statements of the paper in the bracket that ends a title, or None where there is none."""
     if NOWHERE.search(title):
         return []
     found = END.search(title)
