@@ -106,7 +106,7 @@ def feature_evidence(
     expected = np.array([expected_unmatched(int(x), load) for x in d])
     return {
         "claim": "claim-feature-spectrum",
-        "what": f"norm of the matched features as $d$ grows; of those of one key at $d = {d[0]:g}$ to ${d[-1]:g}$",
+        "what": "norm of the matched features as $d$ grows, and of those of one key",
         "axis": "operator norm",
         "each": ["matched, limit", *(f"one key, $d = {x:g}$" for x in d)],
         "kind": "simulation",

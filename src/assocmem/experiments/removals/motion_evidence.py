@@ -253,8 +253,7 @@ def entry_evidence(rows: DataFrame, *, half: bool = False) -> dict:
     fraction = "at $r = 1/2$" if half else f"at $r = {float(np.asarray(rows['r'])[0]):g}$"
     return {
         "claim": "equation-ehat-entry-sizes",
-        "what": r"power of $d$ of the entries of $\widehat E$ off the diagonal over $\lVert\Delta W\rVert_F$, "
-        + fraction,
+        "what": rf"power of $d$ of the entries of $\widehat E$ off the diagonal over the motion, {fraction}",
         "axis": "power of $d$",
         "kind": "stored simulation",
         "measured": law.exponent,

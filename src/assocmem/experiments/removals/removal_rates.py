@@ -118,7 +118,9 @@ ESTIMATES = (
     Estimate("lemma-14", "threshold", r"$\max_i \lvert \Delta\mu_i\rvert$", -1, 1, found=-1.5),
     Estimate("lemma-14", "path_curvature", r"$\max_i k / \sum_j \bar c_{j,i}$", 0),
     Estimate("lemma-15", "average", r"$\max_i \lVert g_{h,i}^{\mathrm{loo}}\rVert$", -0.5),
-    Estimate("lemma-15", "average_moved", r"$\max_i \lVert g_{h,i} - g_{h,i}^{\mathrm{loo}}\rVert$", -1.5, 0.5),
+    Estimate(
+        "lemma-15", "average_moved", r"$\max_i \lVert g_{h,i} - g_{h,i}^{\mathrm{loo}}\rVert$", -1.5, 0.5
+    ),
     Estimate(
         "lemma-16", "averaged_score", r"$\max_i \lvert g_{h,i}^\top \Delta W v_i\rvert$", -1.5, 1, motions=1
     ),
@@ -352,7 +354,9 @@ def rate_evidence(
                 wrong.append(min(e.exponent, e.power) - 0.5)
     slack = [e for e in own if e.power < e.exponent]
     if slack:
-        limits = "; ".join([f"not the best bound: the power is ${slack[0].power:g}$", *filter(None, [limits])])
+        limits = "; ".join(
+            [f"not the best bound: the power is ${slack[0].power:g}$", *filter(None, [limits])]
+        )
     if claim in SCATTERED:
         scatter = f"instances scatter, and some powers are known to {max(tolerance):.2f} only"
         limits = "; ".join(filter(None, [limits, scatter]))
