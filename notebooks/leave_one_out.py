@@ -53,7 +53,7 @@ from myst_nb import glue
 from assocmem.book import plotting as plot
 from assocmem.book.claims import check
 from assocmem.book.plotting import Table, panels, series
-from assocmem.book.power_chart import PowerLine, draw_powers
+from assocmem.book.power_chart import PowerLine, draw_powers, plain_formula
 from assocmem.book.power_panel import draw_power, power_key
 from assocmem.book.score_map import draw_motions, motion_sizes
 from assocmem.checks import require
@@ -100,7 +100,8 @@ memory = [
 # $$
 # \begin{aligned}
 # \Psi(W, \mu) &= \sum_i \ell(m_i) + \frac{\lambda n}{2 d^2} \norm{W}_F^2 , \\
-# m_i &= s_{i,i} - \mu_i - \frac1k \sum_{j \ne i} \phi_\beta(s_{j,i} - \mu_i) .
+# m_i &= s_{i,i} - \mu_i \\
+# &\quad - \frac1k \sum_{j \ne i} \phi_\beta(s_{j,i} - \mu_i) .
 # \end{aligned}
 # $$ (eq-loo-objective)
 #
@@ -288,18 +289,25 @@ slopes = {
 for name, slope in slopes.items():
     glue(f"leave_one_out_slope_{name.split('-')[0]}", -slope, display=False)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-loo-push", "caption": "The push against target $h$. Each dot is another key $i$: the score $s_{h,i}$ before pair $h$ came, and how far it moved when the pair came. The higher the score was, the further it is pushed down. Lines: straight lines through the origin, fitted to the dots, to the coupled step and to the classical prediction."}, "image": {"alt": "A cloud of dots that falls from left to right, with two falling lines close together and one that is less steep."}}
-figure, ax = panels(1, width=5, height=3.8)
-ax.scatter(before, actual, s=7, color=plot.TAIL_AVERAGE, alpha=0.6, label="other keys")
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-loo-push", "caption": "The push against target $h$. Each dot is another key $i$: the score $s_{h,i}$ before pair $h$ came, and how far it moved when the pair came. The higher the score was, the further it is pushed down. Squares: means of eighths of the keys, in the order of their scores, with standard errors. Lines: the slope of the coupled step and that of the classical prediction."}, "image": {"alt": "A cloud of dots and eight squares that fall from left to right, along a falling line; a second line is less steep."}}
+figure, ax = panels(1, width=5, height=4.2)
+dots = {"s": 6, "color": plot.TAIL_AVERAGE, "alpha": 0.45, "linewidths": 0}
+ax.scatter(before, actual, **dots, label="other keys")
+order = np.argsort(before.numpy())
+groups = [(before[x], actual[x]) for x in np.array_split(order, 8)]
+x, y = (np.array([float(g[k].mean()) for g in groups]) for k in (0, 1))
+error = [float(g[1].std() / len(g[1]) ** 0.5) for g in groups]
+ax.errorbar(
+    x, y, yerr=error, fmt="s", color=plot.INK, label="mean of an eighth of them"
+)
 ends = np.array([float(before.min()), float(before.max())])
 for name, style, color in (
-    ("actual", "-", plot.TAIL_AVERAGE),
-    ("coupled", "--", plot.INK),
-    ("classical", ":", plot.LIMIT),
+    ("coupled", "-", plot.BELOW),
+    ("classical", "--", plot.LIMIT),
 ):
-    ax.plot(ends, slopes[name] * ends, style, color=color, label=f"fit: {name}")
+    ax.plot(ends, slopes[name] * ends, style, color=color, label=f"slope: {name}")
 ax.set(xlabel="score $s_{h,i}$ before the pair came", ylabel="motion of the score")
-ax.legend()
+figure.legend(loc="outside upper center", ncols=2)
 figure
 
 # %% [markdown]
@@ -340,7 +348,7 @@ further = {x: removal_settings.rows_at_setting(more, x, new) for x in (3, 6)}
 rates = {"kind": kind, "further": further}
 laws = {e: removal_rates.fit_estimate(sizes, e, load) for e in removal_rates.ESTIMATES}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rates", "caption": "Six of the sizes against the dimension, on logarithmic axes. Dots: root mean squares over instances, with standard errors. Band: the middle 80% of the instances. Solid line: the fitted power of $d$, in the corner with its standard error. Dashed: the power that the paper states, from the first point on. The distance to the coupled step and the remainder $\\widehat E$ are in units of the motion of the minimiser, or not divided at all, as in the table of all sizes. The two lines part for the entries of $\\widehat E$, which are larger than stated, and for the simplified trace, whose bound is not the best possible."}, "image": {"alt": "Six panels with points falling along straight lines on logarithmic axes. In four of them a dashed line of the stated slope lies near the points; for the entries it falls more steeply than the points, for the simplified trace less steeply."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rates", "caption": "Six of the sizes against the dimension, on logarithmic axes. Dots: root mean squares over instances, with standard errors. Band: the middle 80% of the instances. Solid line: the fitted power of $d$, in the corner with its standard error. Dashed: the power that the paper states, from the first point on. The distance to the coupled step is in units of the motion of the minimiser. The two lines part for the entries of $\\widehat E$, which are larger than stated, and for the simplified trace, whose bound is not the best possible."}, "image": {"alt": "Six panels with points falling along straight lines on logarithmic axes. In four of them a dashed line of the stated slope lies near the points; for the entries it falls more steeply than the points, for the simplified trace less steeply."}}
 shown = {
     "rank_one": "error of the rank-one\nreduction, $\\|R_h\\|_F$",
     "newton_error": "distance to the\ncoupled step",
@@ -495,7 +503,7 @@ moving = {
 }
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-loo-thresholds", "caption": "Nothing is fitted here. Above: length of the average $g_i$ that moves a threshold, on stored instances (marks, root mean squares with standard errors) and by the closed form (lines). Below: entries of $\\widehat E$ off the diagonal, in units of $d^{-4}$ and of the motion of the minimiser. The paper's power would make them constant. They grow at $r = 0.2$, and stay at $r = 1/2$, where symmetry removes the leading part."}, "image": {"alt": "Two panels against the dimension. Above, two falling series of marks on their lines, the upper one less steep. Below, one rising series and one that stays level."}}
-figure, (top, below) = panels(1, rows=2, width=5, height=6, sharex=True)
+figure, (top, below) = panels(1, rows=2, width=5, height=6.2, sharex=True)
 looks = {0.2: ("o", "-", plot.TAIL_AVERAGE), 0.5: ("s", "--", plot.BELOW)}
 for x, (here, response) in moving.items():
     mark, dash, color = looks[x]
@@ -508,6 +516,7 @@ for x, (here, response) in moving.items():
     d, size, error = motion_evidence.sizes_by_dimension(here["d"], grown)
     below.errorbar(d, size, yerr=error, label=f"$r = {x:g}$", **look, ls=dash)
 top.set(ylabel="length of the average $g_i$", yscale="log")
+top.set_yticks([0.02, 0.05, 0.1, 0.2, 0.3], ["0.02", "0.05", "0.1", "0.2", "0.3"])
 label = "entries of $\\widehat E$ in units of\n$d^{-4}$ times the motion"
 below.set(xlabel="dimension $d$", ylabel=label, ylim=(0, None))
 for ax in (top, below):
@@ -540,7 +549,11 @@ display(check(**motion_evidence.entry_evidence(moving[0.5][0], half=True)))
 # As $\norm{U}_{\mathrm{op}}$ and $\norm{V}_{\mathrm{op}}$ are of order $\sqrt d$, its image has
 #
 # $$
-# \norm{U \widehat E^{\mathrm o} V^\top}_F \le \norm{U}_{\mathrm{op}}\, \norm{\widehat E^{\mathrm o}}_F\, \norm{V}_{\mathrm{op}} \sim d^{-1/2} ,
+# \begin{aligned}
+# \norm{U \widehat E^{\mathrm o} V^\top}_F
+# &\le \norm{U}_{\mathrm{op}}\, \norm{\widehat E^{\mathrm o}}_F\, \norm{V}_{\mathrm{op}} \\
+# &\sim d^{-1/2} ,
+# \end{aligned}
 # $$
 #
 # which is still good enough.
@@ -696,17 +709,11 @@ short = {"proposition": "Prop.", "theorem": "Thm", "lemma": "L.", "corollary": "
 
 def line(estimate):
     """A line of the chart for one size."""
-    kind_of, _, number = estimate.claim.partition("-")
-    name = f"{short[kind_of]} {number}" if kind_of in short else ""
-    size = estimate.text.replace("\\lVert", "\\Vert").replace("\\rVert", "\\Vert")
-    size = (
-        size.replace("\\lvert", "|")
-        .replace("\\rvert", "|")
-        .replace(", from", ",\nfrom")
-    )
-    text = f"{name}  {size}" if name else size
+    sort, _, number = estimate.claim.partition("-")
+    name = f"{short[sort]} {number}   " if sort in short else ""
     larger = estimate.power > estimate.exponent
-    return PowerLine(text, estimate.exponent, laws[estimate][0], larger)
+    label = name + plain_formula(estimate.text.split(", from")[0])
+    return PowerLine(label, estimate.exponent, laws[estimate][0], larger)
 
 
 figure, ax = panels(1, width=5.6, height=13)
@@ -767,11 +774,13 @@ figure
 # A motion that knew nothing of the pairs would move the score $u_j^\top \Delta W v_i$ by $\norm{\Delta W}_F/d$.
 # But $\Delta W$ is the answer of an inverse Hessian.
 # That is large where features are weak, and there scores move least.
+#
+# Call the root mean square of all motions $\Delta S_{j,i}$ of scores $\overline{\Delta S}$.
 # To first order in the fluctuations of $U U^\top$ and $V V^\top$, which have the relative variance $1/(\alpha d)$ each,
 #
 # $$
 # \begin{aligned}
-# \Bigl(\frac1{n^2} \sum_{j,i} (\Delta S_{j,i})^2\Bigr)^{1/2}
+# \overline{\Delta S}
 # &= \frac{\norm{\Delta W}_F}{d} \Bigl(1 + \frac{2 w}{\alpha d}\Bigr)^{-1} , \\
 # w &= 1 - \alpha \lambda \chi .
 # \end{aligned}
@@ -807,7 +816,10 @@ check(**motion_evidence.score_share_evidence(shares))
 #   With the *features* $f_{j,i}$, the matrices $u_j v_i^\top$ written as vectors, and the weights $b_i = a_i (1 - a_i)$,
 #
 # $$
-# \widetilde H = \frac{\lambda n}{d^2} I + \sum_i b_i f_{i,i} f_{i,i}^\top + \sum_{j \ne i} \frac{a_i\, q'_{j,i}}{k} f_{j,i} f_{j,i}^\top .
+# \begin{aligned}
+# \widetilde H &= \frac{\lambda n}{d^2} I + \sum_i b_i f_{i,i} f_{i,i}^\top \\
+# &\quad + \sum_{j \ne i} \frac{a_i\, q'_{j,i}}{k} f_{j,i} f_{j,i}^\top .
+# \end{aligned}
 # $$
 #
 # All three act on a direction by two products with the factors of the scores.
@@ -841,9 +853,11 @@ Table(
 # Three of them are small,
 #
 # $$
-# \sum_i \delta a_i\, u_i v_i^\top , \qquad
-# \sum_i \delta a_i\, \eta_i v_i^\top , \qquad
+# \begin{gathered}
+# \sum_i \delta a_i\, u_i v_i^\top , \\
+# \sum_i \delta a_i\, \eta_i v_i^\top , \\
 # \sum_i a_i\, U \delta p_i\, v_i^\top ,
+# \end{gathered}
 # $$
 #
 # with $\eta_i = \sum_j p_{j,i} u_j$, the mean of the targets in the tail of key $i$.
@@ -1086,8 +1100,9 @@ check(**feature_evidence(matched, unmatched, load))
 #
 # $$
 # \begin{aligned}
-# d\, (\chi - \widetilde\chi) &\to \chi_2\, \alpha\, \E\Bigl[ \frac{b\, (2\kappa s - \nu^2\kappa^2)}{(1 + b\chi)^2} \Bigr] , \\
-# \frac1{\chi_2} &= \frac1{\chi^2} - \alpha\, \E\Bigl[ \frac{b^2}{(1 + b\chi)^2} \Bigr] ,
+# d\, (\chi - \widetilde\chi) & \\
+# \to \chi_2\, \alpha\, &\E\Bigl[ \frac{b\, (2\kappa s - \nu^2\kappa^2)}{(1 + b\chi)^2} \Bigr] , \\
+# \frac1{\chi_2} = \frac1{\chi^2} - \alpha\, &\E\Bigl[ \frac{b^2}{(1 + b\chi)^2} \Bigr] ,
 # \end{aligned}
 # $$ (eq-simplification)
 #
@@ -1110,8 +1125,8 @@ check(**motion_evidence.simplification_evidence(differences, here, kind))
 known = np.isfinite(sizes["chi"])
 share = (sizes["simplification"] / sizes["simplification_bound"])[known]
 glue("leave_one_out_bound_instances", len(share), display=False)
-glue("leave_one_out_bound_least", 100 * share.min(), display=False)
-glue("leave_one_out_bound_most", 100 * share.max(), display=False)
+glue("leave_one_out_bound_least", float(100 * share.min()), display=False)
+glue("leave_one_out_bound_most", float(100 * share.max()), display=False)
 
 # %% [markdown]
 # Of the bound of [Lemma 22](#lemma-22), the {glue:text}`leave_one_out_bound_instances` instances use between {glue:text}`leave_one_out_bound_least:.1f` and {glue:text}`leave_one_out_bound_most:.1f` per cent.

@@ -1,5 +1,6 @@
 """Many powers of d in one picture: what is stated, and what is measured, a line for each size."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -75,6 +76,24 @@ def draw_powers(ax: Axes, lines: Sequence[PowerLine], *, chained: bool = False) 
 
 KEY_PLACE = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.3, "ncols": 1}
 """Above the lines, where it hides none of them."""
+
+
+def plain_formula(text: str) -> str:
+    """A formula as matplotlib reads it, on one level: no bars of LaTeX, and no indices below maxima and sums.
+
+    Parameters
+    ----------
+    text : str
+        With formulas between dollars.
+
+    Returns
+    -------
+    str
+    """
+    for bar, drawn in (("\\lVert", "\\Vert"), ("\\rVert", "\\Vert"), ("\\lvert", "|"), ("\\rvert", "|")):
+        text = text.replace(bar, drawn)
+    text = re.sub(r"\\max(_\{[^}]*\}|_\w)?", r"\\mathrm{max}\\,", text)
+    return re.sub(r"\\sum(_\w)?", r"\\Sigma\\,", text)
 
 
 def _key(some_larger):
