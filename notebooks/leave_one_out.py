@@ -73,6 +73,8 @@ from assocmem.sweeps.stored_table import read_table
 from assocmem.training.losses import TailAverage
 
 plot.use_style()
+
+# %% tags=["remove-cell"]
 different = len(set(dimensions)) == len(dimensions) >= 3
 require(different, "dimensions", dimensions, "three or more different ones, for fits")
 

@@ -6,7 +6,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 from numpy.typing import ArrayLike
 
-from assocmem.book.plotting import ABOVE
+from assocmem.book.plotting import ABOVE, MAP
 
 SHOWN = 30
 """Pairs of the map, at most."""
@@ -30,7 +30,7 @@ def draw_motions(ax: Axes, motions: ArrayLike) -> ScalarMappable:
     """
     sizes = np.abs(np.asarray(motions, dtype=float))[:SHOWN, :SHOWN]
     norm = LogNorm(DARKEST, BRIGHTEST)
-    drawn = ax.imshow(np.clip(sizes, DARKEST, BRIGHTEST), norm=norm, cmap="cividis", interpolation="nearest")
+    drawn = ax.imshow(np.clip(sizes, DARKEST, BRIGHTEST), norm=norm, cmap=MAP, interpolation="nearest")
     end = len(sizes) - 0.5
     look = {"color": ABOVE, "linewidth": 1.5}
     ax.plot([-0.5, end, end, -0.5, -0.5], [-0.5, -0.5, 0.5, 0.5, -0.5], **look)
