@@ -107,8 +107,8 @@ memory = [
 # \end{aligned}
 # $$ (eq-loo-objective)
 #
-# Two kinds of weights tell how a score pushes the memory.
-# The *weight of key* $i$ is $a_i = \sigma(-m_i)$, with the logistic function $\sigma$: near one while its margin is negative, near zero once it is large.
+# Two numbers tell how a score pushes the memory.
+# The *force of key* $i$ is $a_i = \sigma(-m_i)$, with the logistic function $\sigma$: near one while its margin is negative, near zero once it is large.
 # The *tail weight* of competitor $j$ of key $i$ is $q_{j,i} = \sigma(\beta(s_{j,i} - \mu_i))$: near one above the threshold, near zero below.
 # At the best thresholds the tail weights of a key add up to $k$, so the shares $p_{j,i} = q_{j,i}/k$ add up to one.
 #
@@ -215,7 +215,7 @@ figure
 # $$ (eq-loo-coupling)
 #
 # How long is it?
-# Were the $v_i$ unrelated to their weights, $\xi_h$ would have the length $\sqrt n\, d^{-2} \sim d^{-1}$ and could be forgotten.
+# Were the $v_i$ unrelated to their factors, $\xi_h$ would have the length $\sqrt n\, d^{-2} \sim d^{-1}$ and could be forgotten.
 # But the push is hardest from keys that score high with target $h$.
 # Those $v_i$ lean along $W^\top u_h$ and add up, to a length of $d^{-1/2}$.
 #
@@ -232,15 +232,15 @@ figure
 #
 # - *Classical* leave-one-out knows one loss, that of key $h$ itself.
 #   It predicts $a\, T_h[X_h]$.
-#   Here $X_h = (u_h - \eta_h) v_h^\top$ is the gradient of the new margin at the old minimiser, $\eta_h = \sum_{j \ne h} p_{j,h} u_j$ is the mean of the targets in the tail of key $h$, and $a$ is the weight of the pair.
+#   Here $X_h = (u_h - \eta_h) v_h^\top$ is the gradient of the new margin at the old minimiser, $\eta_h = \sum_{j \ne h} p_{j,h} u_j$ is the mean of the targets in the tail of key $h$, and $a$ is the force of the pair.
 # - The *rank-one reduction* of {prf:ref}`prop-loo` is as simple as it gets: $u_h v_h^\top$, and thresholds held still.
 # - The *coupled* Newton step of [Theorem 3](#theorem-3) is the classical one plus $B_h = -T_h[G_h]$.
 #   Here $G_h$ is the force that target $h$ exerts as a competitor of the others, of which $u_h \xi_h^\top$ is the main part.
 #
-# The coupled step finds its weight $a$ without looking at $\widehat W$.
+# The coupled step finds the force $a$ without looking at $\widehat W$.
 # Let $m$ be the margin of pair $h$ at the old minimiser, $\zeta = \langle X_h, B_h \rangle$ what the push does to it, and $\theta = \langle X_h, T_h[X_h] \rangle$ what a unit of the pull does to it.
 # Then $a$ solves $a = \sigma(-m - \zeta - \theta a)$.
-# The same $a$ serves the classical prediction here, and the rank-one reduction is given the true weight.
+# The same $a$ serves the classical prediction here, and the rank-one reduction is given the true force.
 
 # %%
 step = loo.newton_step(problem, rest, h)
@@ -788,7 +788,7 @@ figure
 # \end{aligned}
 # $$ (eq-score-share)
 #
-# Here $\chi$ is the normalised trace of the inverse Hessian, which {doc}`the scalar theory <scalar_theory>` has as the response of a score.
+# Here $\chi$ is the normalised trace of the inverse Hessian, the susceptibility of {doc}`the scalar theory <scalar_theory>`.
 # The share $w$ is that part of the Hessian which features make; the rest is the ridge.
 #
 # At a load of 1/4 the bracket is about $1 + 5/d$ at $\lambda = 0.5$ and grows to $1 + 8/d$ as the ridge goes to zero.
@@ -815,7 +815,7 @@ check(**motion_evidence.score_share_evidence(shares))
 #   Only this one says how the minimiser answers a force.
 # - The *simplified* Hessian $\widetilde H$ keeps of the gradient of a margin, $(u_i - \sum_j p_{j,i} u_j) v_i^\top$, the first term alone.
 #   So it consists of rank-one terms, one for each pair of a target and a key.
-#   With the *features* $f_{j,i}$, the matrices $u_j v_i^\top$ written as vectors, and the weights $b_i = a_i (1 - a_i)$,
+#   With the *features* $f_{j,i}$, the matrices $u_j v_i^\top$ written as vectors, and the slopes $b_i = a_i (1 - a_i)$ of the forces,
 #
 # $$
 # \begin{aligned}
@@ -848,7 +848,7 @@ Table(
 #
 # ## The two losses of a pair
 #
-# **What target $h$ does as a competitor.** Inserted at a memory that has not seen it, it lifts the tail averages of the other keys by $\delta t_i$, and their weights by $\delta a_i$ ([Lemma 5](#lemma-5)).
+# **What target $h$ does as a competitor.** Inserted at a memory that has not seen it, it lifts the tail averages of the other keys by $\delta t_i$, and their forces by $\delta a_i$ ([Lemma 5](#lemma-5)).
 # It takes the shares $\delta p_i$ away from the old competitors of key $i$.
 # (The paper's letters are $A_i$ and $r_i$ for the last two.)
 # So its force $G_h$ has four sums ([Lemma 6](#lemma-6)).
@@ -889,13 +889,14 @@ for claim in ("lemma-9", "lemma-10", "lemma-11"):
     display(check(**removal_rates.rate_evidence(claim, sizes, load, **rates)))
 
 # %% [markdown]
+# (loo-second-pair)=
 # ## A second pair
 #
 # Removing a second pair is no different ([Proposition 14](#proposition-14)).
 # The scores with which two pairs meet a memory that has seen neither of them are of order one ([Lemma 17](#lemma-17)).
 #
 # The proof of [Proposition 6](#proposition-6) removes several pairs in turn.
-# There the paper writes the weight of a pair at the minimiser that has already lost it, where by its own convention that weight is zero.
+# There the paper writes the force $a$ of a pair at the minimiser that has already lost it, where by its own convention that force is zero.
 # It must be the minimiser from which the pair is just being removed, as it is here ({doc}`errata <../errata>`).
 
 # %% tags=["hide-input"]
@@ -1013,6 +1014,7 @@ several = {
 check(**removal_evidence.averages_evidence(several))
 
 # %% [markdown]
+# (loo-fresh-scores)=
 # ## Scores of fresh pairs
 #
 # A memory that has not seen $u$ and $v$ gives them the score $u^\top W v$.
@@ -1108,7 +1110,7 @@ check(**feature_evidence(matched, unmatched, load))
 # \end{aligned}
 # $$ (eq-simplification)
 #
-# with the laws of a signal $s$ and of its weight $b$ in the scalar theory.
+# with the laws of a signal $s$ and of the slope $b$ of its force in the scalar theory.
 #
 # At load 1/4, $r = 0.2$, $\beta = 3$ and ridge 1/2 the limit is 0.570.
 # So the power is $-1$; the fitted one of $-0.8$ is what a relative correction of about $-4/d$ makes of it.
