@@ -17,6 +17,7 @@ from assocmem.book.plotting import (
     INK,
     LIMIT,
     ORANGE,
+    OUTER_PRODUCTS,
     PALETTE,
     SIGNAL,
     SKY,
@@ -24,6 +25,7 @@ from assocmem.book.plotting import (
     proportions,
     series,
 )
+from assocmem.deciding.paper_certificate import inverse_mills
 from assocmem.experiments.first_place.cone_projections import tail_levels
 from assocmem.experiments.first_place.norm_peak import linearised
 from assocmem.experiments.frames import DataFrame
@@ -346,4 +348,100 @@ def draw_law(
     ax.errorbar(sizes, places, error, fmt="o", color=ANY_MEMORY, label="certified")
     ax.set(xscale="log", xlabel="number of pairs $n$", ylabel="$d^2/n - 2\\,\\log n$ at one half")
     ax.legend()
+    return figure, ax
+
+
+# --- proofs that nothing retrieves ----------------------------------------------------------------
+
+
+def draw_sides(
+    positive: np.ndarray, mixed: np.ndarray, polygon: np.ndarray, titles: Sequence[str]
+) -> tuple[Figure, np.ndarray]:
+    """Comparisons of two instances in a plane, and the polygon that one of them closes.
+
+    Parameters
+    ----------
+    positive, mixed : ndarray, shape (2, m)
+        Comparisons along a memory and across, of an instance that it retrieves and of one that none does.
+    polygon : ndarray, shape (2, m + 1)
+        The second ones weighted and put head to tail.
+    titles : three of str
+
+    Returns
+    -------
+    Figure and three Axes, one below the other
+    """
+    figure, axes = panels(1, rows=3, height=8.4, width=WIDTH)
+    shown = ((positive, "$W$", ANY_MEMORY), (mixed, "$U V^T$", OUTER_PRODUCTS))
+    for ax, (points, name, color) in zip(axes, shown, strict=False):
+        ax.plot(*points, ".", ms=1.5, color=color, alpha=0.5, label="comparisons")
+        ax.axvline(0, color=LIMIT, lw=1, label="zero: a tie")
+        ax.set(xlabel=f"along {name}", ylabel="across")
+        ax.legend(loc="upper right", markerscale=5)
+    axes[2].plot(*polygon, color=INK, label="weighted comparisons")
+    axes[2].plot(0, 0, "o", color=ORANGE, label="beginning and end")
+    axes[2].set(xlabel="along $U V^T$", ylabel="across", aspect="equal")
+    axes[2].legend(loc="upper left", bbox_to_anchor=(1.02, 1))
+    for ax, title in zip(axes, titles, strict=True):
+        ax.set_title(title)
+    return figure, axes
+
+
+def draw_hidden(seed: int) -> tuple[Figure, Axes]:
+    """Targets in a plane, of which one lies among the others.
+
+    Parameters
+    ----------
+    seed : int
+        Of the other targets, which lie about a circle.
+
+    Returns
+    -------
+    Figure and Axes
+    """
+    rng = np.random.default_rng(seed)
+    angle = np.linspace(0, 2 * np.pi, 7, endpoint=False) + 0.25 * rng.standard_normal(7)
+    others = (0.9 + 0.15 * rng.random(7)) * np.array([np.cos(angle), np.sin(angle)])
+    figure, ax = panels(height=3.6, width=WIDTH)
+    ax.plot(*np.append(others, others[:, :1], axis=1), "-", color=LIMIT, lw=1, label="averages end here")
+    ax.plot(*others, "o", color=COMPETITOR, label="other targets")
+    hidden, toward = np.array([0.25, 0.2]), np.array([0.8, 0.6])
+    ax.plot(*hidden, "s", color=SIGNAL, label="target that hides")
+    ax.annotate("", 1.5 * toward, (0, 0), arrowprops={"arrowstyle": "->", "color": INK})
+    across = 0.75 * np.array([-toward[1], toward[0]])
+    foot = (hidden @ toward) * toward
+    ax.plot(*np.transpose([foot - across, foot + across]), "--", color=SIGNAL, lw=1, label="its score")
+    ax.text(*(1.5 * toward + [0.04, -0.05]), "$x$")
+    ax.set(xlabel="first coordinate", ylabel="second coordinate", aspect="equal")
+    ax.set(xlim=(-1.3, 1.5), ylim=(-1.3, 1.3))
+    ax.legend(loc="upper left", bbox_to_anchor=(1.02, 1))
+    return figure, ax
+
+
+def draw_tilt(log_n: float, ratio: float) -> tuple[Figure, Axes]:
+    """How the paper's weights move the mean of a key's targets: densities before and after weighting.
+
+    Parameters
+    ----------
+    log_n : float
+        Natural logarithm of the number of pairs, above 1.
+    ratio : float
+        ``d^2 / (n log n)``; the mean moves to ``d / sqrt(n)``.
+
+    Returns
+    -------
+    Figure and Axes
+    """
+    b, mean = 1 - 1 / log_n, math.sqrt(ratio * log_n)
+    level = float(inverse_mills(mean / b))
+    figure, ax = panels(height=3.4, width=WIDTH)
+    g = np.linspace(-3.5, 5, 800)
+    density = np.exp(-(g**2) / 2) / math.sqrt(2 * math.pi)
+    weight = 1 / log_n + (g >= level) * b / special.ndtr(-level)
+    ax.plot(g, density, "--", color=COMPETITOR, label="targets as drawn, mean 0")
+    ax.plot(g, density * weight, color=ANY_MEMORY, label="targets with their weights")
+    ax.axvline(level, color=LIMIT, lw=1, ls=":", label="level $z_i$")
+    ax.axvline(mean, color=ANY_MEMORY, lw=1, ls="-.", label="weighted mean")
+    ax.set(xlabel="target along $x_i$, in standard deviations", ylabel="density", ylim=(0, None))
+    ax.legend(loc="upper left")
     return figure, ax
