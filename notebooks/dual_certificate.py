@@ -411,6 +411,8 @@ check(
     falsehood=("one instance in ten has both proofs, or neither", [0.9, 0.1]),
     limits="an exact statement about each instance; "
     "where the transition lies is another check",
+    axis="share of instances",
+    each=["one proof", "nearest miss passes"],
 )
 
 # %% [markdown]
@@ -546,8 +548,8 @@ Table(
 # It should be the length of $x_i$ in standard deviations, so $z_i$ solves $b\, \varphi(z_i)/p_i = \sqrt d\, \norm{x_i}$.
 # {numref}`fig-tilt` shows the outcome for one key.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tilt", "caption": "The weights of one key, for $n = 10^6$ and $d^2/(n \\log n) = 0.5$. Dashed: the density of the targets in the direction of $x_i$. Solid: the same times the weights. All targets keep a small weight, and the few beyond the level $z_i$ carry most of it, so that the mean moves to where $x_i$ is."}, "image": {"alt": "A bell curve about zero, dashed; below it a low bell curve that jumps up at a vertical line near 2 and falls off to the right; a second vertical line near 2.6 marks the mean."}}
-figure, ax = figures.draw_tilt(6 * math.log(10), 0.5)
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tilt", "caption": "The weights of one key, for $n = 1000$ and $d^2/(n \\log n) = 0.3$. Dashed: the density of the targets in the direction of $x_i$. Solid: the same times the weights. All targets keep a small weight, and the few beyond the level $z_i$ carry most of it, so that the mean moves to where $x_i$ is."}, "image": {"alt": "A bell curve about zero, dashed; below it a low bell curve that jumps up at a vertical line near 1.1 and falls off to the right; a second vertical line near 1.4 marks the mean."}}
+figure, ax = figures.draw_tilt(3 * math.log(10), 0.3)
 figure
 
 # %% [markdown]
@@ -637,6 +639,8 @@ check(
     f"the lemma, which no instance shows: sizes are {measured.min():.0f} and more "
     "here; by the formula they are first below 1 near $n = 10^{17}$ at ratio 0.5, "
     "$10^{20}$ at 1, $10^{50}$ at 1.5",
+    axis="log of the size, in units of $n/(d \\log n)$",
+    each=[f"$n = {m}$" for m, _ in tested],
 )
 
 # %% [markdown]
@@ -706,6 +710,7 @@ check(
     limits=f"this is an extrapolation from {raw:.2f} at $n = {reach_sizes[-1]}$; $d$ is "
     "fixed, where the lemma lets it grow, and descents find minima only from above; the "
     "constant is zero where $r(n-r) < d^2$; the proof needs $r > d$, from $n = 10^5$ on",
+    axis="smallest sum, $d/(r(n-r))$ times the sum of absolute values",
 )
 
 # %% [markdown]

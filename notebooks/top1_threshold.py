@@ -429,6 +429,7 @@ check(
     limits=f"the argument asks for a ridge of {median:.0e} on half of these instances "
     f"and of {smallest:.0e} on one, and a larger one may do; how small a ridge must be "
     "depends on the instance, which has to be known first",
+    axis="share of instances retrieved",
 )
 
 # %% [markdown]

@@ -180,7 +180,7 @@ def draw_lines_and_cone() -> tuple[Figure, Axes]:
     ):
         ax.plot(*np.transpose([_ray(degrees, -5), _ray(degrees, 5)]), label=name, **look)
     ax.text(0.95, -0.6, "cone:\nthe signal leads", color=INK, fontsize=9)
-    ax.legend(loc="upper left")
+    ax.legend()
     return figure, ax
 
 
@@ -401,9 +401,9 @@ def draw_hidden(seed: int) -> tuple[Figure, Axes]:
     """
     rng = np.random.default_rng(seed)
     angle = np.linspace(0, 2 * np.pi, 7, endpoint=False) + 0.25 * rng.standard_normal(7)
-    others = (0.9 + 0.15 * rng.random(7)) * np.array([np.cos(angle), np.sin(angle)])
+    others = (0.95 + 0.05 * rng.random(7)) * np.array([np.cos(angle), np.sin(angle)])
     figure, ax = panels(height=3.6, width=WIDTH)
-    ax.plot(*np.append(others, others[:, :1], axis=1), "-", color=LIMIT, lw=1, label="averages end here")
+    ax.plot(*np.append(others, others[:, :1], axis=1), "-", color=LIMIT, lw=1, label="edge of their averages")
     ax.plot(*others, "o", color=COMPETITOR, label="other targets")
     hidden, toward = np.array([0.25, 0.2]), np.array([0.8, 0.6])
     ax.plot(*hidden, "s", color=SIGNAL, label="target that hides")
@@ -443,5 +443,5 @@ def draw_tilt(log_n: float, ratio: float) -> tuple[Figure, Axes]:
     ax.axvline(level, color=LIMIT, lw=1, ls=":", label="level $z_i$")
     ax.axvline(mean, color=ANY_MEMORY, lw=1, ls="-.", label="weighted mean")
     ax.set(xlabel="target along $x_i$, in standard deviations", ylabel="density", ylim=(0, None))
-    ax.legend(loc="upper left")
+    ax.legend()
     return figure, ax
