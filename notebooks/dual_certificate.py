@@ -750,6 +750,8 @@ Table({"needed": list(proof_arrays.CONDITIONS), **columns})
 # A larger instance on either side, or the proof's array at a ratio where it shrinks soonest:
 #
 # ```
-# python -m assocmem run dual_certificate -p n 100 -p below_d 19 -p above_d 25 --out runs/dual
-# python -m assocmem run dual_certificate -p array_ratios "[0.7]" -p array_sizes "[1000, 20000]" --out runs/array
+# python -m assocmem run dual_certificate \
+#     -p n 100 -p below_d 19 -p above_d 25 --out runs/dual
+# python -m assocmem run dual_certificate \
+#     -p array_ratios "[0.7]" -p array_sizes "[1000, 20000]" --out runs/array
 # ```

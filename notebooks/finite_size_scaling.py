@@ -148,6 +148,7 @@ figure
 #
 # Here the surrogate comes in: with independent directions the flat is a *uniformly random* one.
 # For random flats the answer is known {cite:p}`amelunxen2014living`.
+#
 # A cone has a *statistical dimension* $\delta(C)$, the mean squared length of what is left of a standard Gaussian vector $g$ when it is projected onto the cone.
 # For a flat it is the dimension.
 # As with two flats, a random flat of $m$ dimensions and a cone in $N$ dimensions meet almost surely if $m + \delta$ is well above $N$, and almost never if it is well below.
@@ -330,7 +331,7 @@ span = np.log10([known.min(), known.max()])
 ax.axvspan(*span, color=plot.LIMIT, alpha=0.2, lw=0, label="sizes of stored peaks")
 ax.plot(logs / math.log(10), slopes, color=plot.ANY_MEMORY, label="surrogate")
 ax.axhline(-3, ls="--", color=plot.ANY_MEMORY, label="conjecture, the limit")
-marks = [1.5, 2, 3, 6, 12, 100, 1000]
+marks = [1.5, 3, 6, 12, 100, 1000]
 ax.set(xscale="log", xlabel="decimal digits of $n$, that is $\\log_{10} n$")
 ax.set(ylabel="local slope against $\\log\\log n$")
 ax.set_xticks(marks, [f"{x:g}" for x in marks])
@@ -849,7 +850,7 @@ measured_growth = growths.growth(found)
 reach = growths.coefficient_reach(measured_growth)
 LIMITS = (
     "other coefficients are tried with the kinematic value's remaining terms; "
-    rf"those of $\log\log n$ from {-3 - reach:.1f} to {-3 + reach:.1f} are not told "
+    rf"those of $\log\log n$ from ${-3 - reach:.1f}$ to ${-3 + reach:.1f}$ are not told "
     "apart, since the shift may change by 0.15; the asymptotic slope itself shows "
     "beyond hundreds of digits"
 )
@@ -959,7 +960,8 @@ check(
 # More peaks:
 #
 # ```
-# python -m assocmem run finite_size_scaling -p peak_dimensions "[14, 24, 32]" -p peak_instances 10 --out runs/peaks
+# python -m assocmem run finite_size_scaling \
+#     -p peak_dimensions "[14, 24, 32]" -p peak_instances 10 --out runs/peaks
 # ```
 #
 # The stored tables are made by sweeps, and grow by them: {doc}`../sweeps`.

@@ -531,7 +531,8 @@ figure
 # Other sizes, or more instances at one of them:
 #
 # ```
-# python -m assocmem run top1_threshold -p sizes "[60, 200]" -p instances 100 --out runs/top1
+# python -m assocmem run top1_threshold \
+#     -p sizes "[60, 200]" -p instances 100 --out runs/top1
 # ```
 #
 # One proof of your own, to be checked by somebody else who needs numpy and nothing of ours:

@@ -180,7 +180,7 @@ def draw_lines_and_cone() -> tuple[Figure, Axes]:
     ):
         ax.plot(*np.transpose([_ray(degrees, -5), _ray(degrees, 5)]), label=name, **look)
     ax.text(0.95, -0.6, "cone:\nthe signal leads", color=INK, fontsize=9)
-    ax.legend()
+    ax.legend(loc="upper left")
     return figure, ax
 
 
