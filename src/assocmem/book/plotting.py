@@ -47,6 +47,8 @@ AT = PINK  # the critical load
 ABOVE = ORANGE  # loads above it
 LIMIT = GREY  # of many pairs or dimensions, and lines to compare with
 INK = "black"  # predictions on top of coloured measurements
+REPAIR_AS_PROVED = GREY  # with the reserve of the proof, beside better repairs
+REPAIR_IN_PLACE = INK  # without a reserve, beside repairs that have one
 PAPER = "white"  # on maps
 
 Value = TypeVar("Value")
