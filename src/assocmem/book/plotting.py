@@ -10,6 +10,7 @@ from cycler import cycler
 from IPython import get_ipython
 from IPython.core.pylabtools import select_figure_formats
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -50,6 +51,9 @@ INK = "black"  # predictions on top of coloured measurements
 REPAIR_AS_PROVED = GREY  # with the reserve of the proof, beside better repairs
 REPAIR_IN_PLACE = INK  # without a reserve, beside repairs that have one
 PAPER = "white"  # on maps
+MAP = LinearSegmentedColormap.from_list("map", [PAPER, "#a9d5f5", SKY, BLUE, "#02223c"])
+"""From nothing to much, on a map. It begins with the paper, so that nothing is dark and much is bright on a
+dark page, which turns figures over. Lines on it are told apart by dashes, which no page turns over."""
 
 Value = TypeVar("Value")
 
