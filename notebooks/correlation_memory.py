@@ -239,9 +239,9 @@ figures.draw_plane(dip, rise, n, d)
 #
 # $$
 # \begin{aligned}
-# \rho_1, \rho_2 &\sim \chi(d)/\sqrt d , &
+# \rho_1, \rho_2 &\sim \chi(d)/\sqrt d , \\
 # \rho_3 &\sim \chi(n-1)/\sqrt n , \\
-# \rho_4 &\sim \chi(d-1)/\sqrt d , &
+# \rho_4 &\sim \chi(d-1)/\sqrt d , \\
 # \rho_5 &\sim \chi(n-2)/\sqrt n
 # \end{aligned}
 # $$ (eq-column-lengths)
@@ -353,18 +353,20 @@ check(
 # ### Moments
 #
 # How far from the picture is a memory of a thousand pairs?
-# The picture gives every score the variance $\alpha = n/d^2$, which comes from cross-talk alone.
-# It forgets that vectors do not have length one exactly, and that different vectors are not quite orthogonal.
-# We add up what this does, first for the signal and then for a competitor.
+# The picture gives every score the variance $\alpha = n/d^2$, which comes from about $n$ products of two small overlaps.
+# But a few of the products in {eq}`eq-score-sum` are not small twice, because in them a vector meets itself.
+# There are only one or two of these in a score, and each of them weighs more than the others.
+# So let us count what they add, first for the signal and then for a competitor.
 #
-# **The signal** is $\norm{u_i}^2 \norm{v_i}^2$ plus cross-talk, by {eq}`eq-score-sum`.
-# The square of the length of a random vector is a mean of $d$ squares, so it has a variance of $2/d$.
-# Two such squares are multiplied, and together they add $4/d$.
+# **The signal** $s_{i,i}$ contains the product $\norm{u_i}^2 \norm{v_i}^2$ of its own pair, for $k = i$.
+# The picture takes it for 1.
+# But the squared length of a random vector is a sum of $d$ independent squares, and its variance is $2/d$.
+# Two squared lengths are multiplied, and to first order their variances add up to $4/d$.
 #
-# **A competitor** $s_{j,i}$ has no such term, but two of its products contain a length.
-# For $k = i$ the product is $\inprod{u_j, u_i} \norm{v_i}^2$, which is about one overlap of variance $1/d$.
-# For $k = j$ it is $\norm{u_j}^2 \inprod{v_j, v_i}$, which is another.
-# Together they add $2/d$.
+# **A competitor** $s_{j,i}$ contains two products with one squared length and one overlap.
+# For $k = i$ the product is $\inprod{u_j, u_i} \norm{v_i}^2$: the targets $u_j$ and $u_i$ overlap a little, with variance $1/d$.
+# For $k = j$ it is $\norm{u_j}^2 \inprod{v_j, v_i}$: the keys overlap a little, with the same variance.
+# Together the two add $2/d$.
 #
 # Counted exactly, the means are 1 and 0, and the variances are
 #
@@ -375,13 +377,15 @@ check(
 # \end{aligned}
 # $$ (eq-moments)
 #
-# The first terms are the load, nearly; the second are the lengths.
+# In each line the first term is cross-talk, which is nearly the load.
+# The second is what a vector that meets itself adds.
 #
-# Which of them matters?
-# Over the load, the lengths add $4d/n$ to the variance of the signal.
+# Which of the two terms matters?
+# In the signal their quotient is $4d/n$.
 # At the ratio 8, where $d^2 = 8\, n \log n$, this is $4 \sqrt{8 \log n/n}$.
-# It tends to zero, but slowly: for a thousand pairs it is still 0.94.
-# Their signals fluctuate with *twice* the variance that the picture gives them.
+#
+# That tends to zero, but slowly.
+# For a thousand pairs it is still 0.94: their signals fluctuate with *twice* the variance that the picture gives them.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-moments", "caption": "Variance of the signal and of a competitor, in units of the load, at the ratio 8. Lines: the exact moments. Points: samples of the exact law of one column, with two standard errors. The Gaussian picture has 1 for both (dotted)."}, "image": {"alt": "Two curves that fall towards 1 as the number of pairs grows from a hundred to ten million. That of the signal starts at 3.4 and is at 2 for a thousand pairs, that of the competitor starts at 2.2 and is at 1.5. Points lie on them."}}
 many_n = 10 ** np.arange(2, 8)
@@ -648,12 +652,10 @@ check(
 # Solving for the ratio $c$ gives
 #
 # $$
-# \begin{aligned}
-# c_{1/2}(n) = 8 & - \frac{2 \log\log n}{\log n} \\
-# & - \frac{4 \log\bigl(4 \sqrt{2\pi}\, \log 2\bigr)}{\log n} + o\Bigl(\frac{1}{\log n}\Bigr) .
-# \end{aligned}
+# c_{1/2}(n) = 8 - \frac{2 \log\log n + b}{\log n} + o\Bigl(\frac{1}{\log n}\Bigr)
 # $$ (eq-cmm-half)
 #
+# with $b = 4 \log(4 \sqrt{2\pi}\, \log 2)$, which is 7.75.
 # So the constant 8 is approached *from below*, and no faster than $2 \log\log n / \log n$.
 # Success turns from 5% to 95% over a stretch of $16/\log n$.
 #
@@ -830,7 +832,10 @@ check(
 # Write $z = \Phi^{-1}(\omega)$ and $\varphi$ for the standard normal density, so that $\mathrm d\omega = \varphi(z)\,\mathrm d z$:
 #
 # $$
-# f_\alpha(\omega) = \frac{\varphi(z - \alpha^{-1/2})}{\varphi(z)} = \exp\Bigl(\frac{z}{\sqrt\alpha} - \frac{1}{2\alpha}\Bigr) .
+# \begin{aligned}
+# f_\alpha(\omega) &= \frac{\varphi(z - \alpha^{-1/2})}{\varphi(z)} \\
+# &= \exp\Bigl(\frac{z}{\sqrt\alpha} - \frac{1}{2\alpha}\Bigr) .
+# \end{aligned}
 # $$ (eq-percentile-density)
 #
 # This is the formula of the paper.

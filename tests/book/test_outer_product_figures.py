@@ -18,7 +18,7 @@ def test_each_statistic_has_a_panel():
     for count in (1, 2):
         figure = figures.draw_columns(dict(list(STATISTICS.items())[:count]), simulated, simulated, gaussian)
         assert len(figure.axes) == count
-        assert labels(figure.axes[0]) == ["exact law", "Gaussian picture", "simulated"]
+        assert labels(figure.axes[0]) == ["simulated", "exact law", "Gaussian picture"]
 
 
 def test_the_plane_has_every_key_and_the_line_of_this_memory():

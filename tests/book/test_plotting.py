@@ -163,7 +163,10 @@ NAMES_OF_COLOURS = {"BLUE", "ORANGE", "GREEN", "PINK", "SKY", "GREY", "PALETTE"}
 SOURCES = [
     *sorted((project_root() / "notebooks").glob("*.py")),
     project_root() / "src/assocmem/book/overview.py",
-    project_root() / "src/assocmem/book/scale_figures.py",
+    *(
+        project_root() / f"src/assocmem/book/{name}_figures.py"
+        for name in ("outer_product", "repair", "scale")
+    ),
 ]
 
 

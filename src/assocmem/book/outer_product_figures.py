@@ -9,7 +9,17 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from assocmem.book import plotting as plot
-from assocmem.book.plotting import ANY_MEMORY, COMPETITOR, INK, LIMIT, OUTER_PRODUCTS, SIGNAL, panels, series
+from assocmem.book.plotting import (
+    ANY_MEMORY,
+    COMPETITOR,
+    INK,
+    LIMIT,
+    OUTER_PRODUCTS,
+    PAPER,
+    SIGNAL,
+    panels,
+    series,
+)
 from assocmem.theory import outer_products as cmm
 
 RATIO = "ratio $d^2/(n\\,\\log n)$"
@@ -80,7 +90,9 @@ def draw_plane(dip: np.ndarray, rise: np.ndarray, n: int, d: int) -> Figure:
     root = math.sqrt(2)
     ax.plot([0, root], [root, root], "o", color=INK, mfc="none", ms=9, mew=1.6)
     for place, words in ((0, "typical key"), (root, "worst key")):
-        ax.annotate(words, (place, root), xytext=(9, 5), textcoords="offset points", fontsize=10)
+        ground = {"boxstyle": "round,pad=0.15", "fc": PAPER, "ec": "none", "alpha": 0.8}
+        where = {"xytext": (9, 9), "textcoords": "offset points"}
+        ax.annotate(words, (place, root), fontsize=10, bbox=ground, **where)
     ax.set(xlim=(-1.6, 2.4), ylim=(0, 3.4))
     ax.set(xlabel="dip $x$ of the signal below 1", ylabel="rise $y$ of the best competitor above 0")
     ax.legend(loc="lower left", fontsize=8, frameon=True, framealpha=0.85, edgecolor="none")
@@ -102,13 +114,15 @@ def draw_variances(n: Sequence[float], d: Sequence[float], found: np.ndarray, er
     Figure
     """
     figure, ax = panels(width=6.4, height=3.4)
+    fine = np.geomspace(n[0], n[-1], 60)
+    wide = np.exp(np.interp(np.log(fine), np.log(n), np.log(d)))
     laws = (
         ("signal", cmm.signal_variance, SIGNAL, "o", "-"),
         ("competitor", cmm.competitor_variance, COMPETITOR, "s", "--"),
     )
     for (name, variance, color, marker, style), y, e in zip(laws, found, error, strict=True):
-        exact = [variance(m, width) * width**2 / m for m, width in zip(n, d, strict=True)]
-        ax.plot(n, exact, style, color=color, label=f"{name}, exact")
+        exact = [variance(m, width) * width**2 / m for m, width in zip(fine, wide, strict=True)]
+        ax.plot(fine, exact, style, color=color, label=f"{name}, exact")
         ax.errorbar(n, y, yerr=2 * e, fmt=marker, color=color, label=f"{name}, sampled")
     ax.axhline(1, color=INK, lw=1, ls=":", label="Gaussian picture")
     ax.set(xscale="log", xlabel="number of pairs $n$", ylabel="variance of a score over the load")
