@@ -19,7 +19,7 @@ REGIONS = (
 )
 """Colour and corners of what each demand allows, the weakest demand first."""
 LABELS = (
-    (-2.5, 2.6, "among the\nbest two"),
+    (-3.6, 2.4, "among the\nbest two"),
     (-3.0, 0.5, "tail average"),
     (-2.6, -2.6, "first place"),
     (2.2, 2.6, "third place"),
