@@ -432,7 +432,9 @@ check(
             "half of the entries of $W$ count",
             [getattr(half, name) for name in NAMES],
         ),
-    )
+    ),
+    axis="value at infinite $d$",
+    each=["size", "susceptibility", "mean loss"],
 )
 
 # %% [markdown]
@@ -499,7 +501,7 @@ figure
 # %% [markdown] tags=["second-page"]
 # # Scalar theory: all checks
 #
-# {doc}`The section before <scalar_theory>` tells what the two numbers $\nu$ and $\chi$ are, and compares trained memories with them.
+# {doc}`The story <scalar_theory>` tells what the two numbers $\nu$ and $\chi$ are, and compares trained memories with them.
 # Here is the rest of the evidence: the potential and its shape, bounds on the norm, the laws and equations at finite size, other points of the parameters, and larger memories that a sweep has stored.
 
 # %% [markdown]
@@ -527,6 +529,8 @@ check(
         "signals stay at their leave-one-out scores",
         [stiff for _, stiff in potentials],
     ),
+    axis="scalar potential",
+    each=["at the saddle", "at half of the size", "at twice the susceptibility"],
 )
 
 # %% [markdown]
@@ -647,7 +651,8 @@ check(
         kind="simulation",
         predicted=weight / math.sqrt(load),
         falsehood=("every weight is one half", 0.5 / math.sqrt(load)),
-    )
+    ),
+    axis="slope of the objective, times $d$",
 )
 
 # %% [markdown]
@@ -664,7 +669,8 @@ check(
         caveat="four standard errors of so few instances are a quarter to a half of the effect",
         predicted=limit,
         falsehood=("smoothing over half the width", sharper),
-    )
+    ),
+    axis="lower bound on the size",
 )
 
 # %% [markdown]
@@ -689,6 +695,7 @@ check(
         largest_square(*strong[1:]),
     ),
     limits="the bound on the square holds for every memory and cannot fail; what is tested is whether the size itself may exceed $C_0$",
+    axis=r"size $\nu$",
 )
 
 # %% [markdown]
@@ -720,6 +727,10 @@ check(
         "the bound of the lemma is attained",
         2 * [*(math.log(2) * (1 + 1 / (share * sharpness)))],
     ),
+    axis="mean loss at $W = 0$",
+    each=[
+        rf"thresholds {t}, $\beta = {b:g}$" for t in ("0", "best") for b in sharpness
+    ],
 )
 
 # %% [markdown]
@@ -798,6 +809,7 @@ check(
     tolerance=4 * error,
     relation="<=",
     falsehood=("columns are exact normal samples, at distance $n^{-1/2}$", -1.0),
+    axis="power of $d$",
 )
 
 # %% [markdown]
@@ -894,6 +906,8 @@ check(
             for (k, name), x in zip(both, exact, strict=True)
         ],
     ),
+    axis="extrapolated over theory",
+    each=[f"load {theories[k].load:g}, {NAMES[name]}" for k, name in both],
 )
 
 # %% [markdown]
@@ -989,7 +1003,9 @@ check(
             "a load that is a quarter larger",
             [x for t in settled for x in at_changed_point(t, load=1.25 * t.load)],
         ),
-    )
+    ),
+    axis="extrapolated over theory",
+    each=[f"{point}, {label}" for point in names for label in NAMES.values()],
 )
 
 # %% tags=["hide-input"]
@@ -1034,7 +1050,9 @@ check(
             r"$\phi_\beta''$ is taken at $\nu Z - c$ and not at $\nu Z - \mu$",
             [x.value for x in at_c],
         ),
-    )
+    ),
+    axis="ratio of the two sides",
+    each=names,
 )
 
 # %% tags=["hide-input"]
@@ -1051,7 +1069,9 @@ check(
             r"$\chi B$ in place of $\chi B / (1 + \chi B)$",
             [x.value for x in first],
         ),
-    )
+    ),
+    axis="right-hand side",
+    each=names,
 )
 
 # %% [markdown]
@@ -1099,7 +1119,9 @@ check(
             "lengths vary with the key alone, by a share $2/d$",
             [math.sqrt(0.5), 2, 2, 0, 1] * len(groups),
         ),
-    )
+    ),
+    axis="constant of the coupling",
+    each=[f"{point}: {label}" for point in names for label in labels[:5]],
 )
 
 # %% [markdown]
@@ -1179,6 +1201,8 @@ check(
     tolerance=[ERRORS * e for _, e in ratios],
     falsehood=("only the tail averages vary", [share_of_tails(t) for t in settled]),
     limits="few pairs: four standard errors are a third of the constant, and at load 0.5 two thirds, where what is left is 1.3 times the predicted at $d = 40$ and 1.2 times at $d = 100$",
+    axis="measured over predicted",
+    each=names,
 )
 
 # %% tags=["hide-input"]
@@ -1196,6 +1220,10 @@ check(
     tolerance=[ERRORS * x.deviation for x in powers],
     falsehood=("the other way round", [-1.0, -0.5] * len(settled)),
     limits="few dimensions and pairs: four standard errors are half of what the powers differ by, and more at load 0.5, where small memories fall faster",
+    axis="power of $d$",
+    each=[
+        f"{point}, {form}" for point in names for form in ("as stated", "own numbers")
+    ],
 )
 
 # %% [markdown]
@@ -1210,6 +1238,9 @@ check(
 # %% tags=["hide-input"]
 fifths = np.array(LEVELS)
 beyond = [(t, rows) for t, rows in groups if t.load > critical_load(t.r)]
+quantiles = [
+    f"load {t.load:g}, $r$ = {t.r:g}, quantile {q:g}" for t, _ in beyond for q in fifths
+]
 NARROW = (
     "the satisfiable point is left out, whose law is so narrow that memories of these "
     "sizes are far from it; by the same line 0.316 of its margins are below the "
@@ -1244,7 +1275,9 @@ check(
         caveat=NARROW,
         predicted=[*fifths] * len(beyond),
         falsehood=("half the push", under_half_push("signal")),
-    )
+    ),
+    axis="share of signals below a quantile",
+    each=quantiles,
 )
 
 # %% [markdown]
@@ -1260,7 +1293,9 @@ check(
         caveat=NARROW,
         predicted=[*fifths] * len(beyond),
         falsehood=("half the push", under_half_push("margin")),
-    )
+    ),
+    axis="share of margins below a quantile",
+    each=quantiles,
 )
 
 # %% [markdown]
@@ -1286,7 +1321,9 @@ check(
             "half the push",
             [x for t in settled for x in weights(t, t.chi / 2)],
         ),
-    )
+    ),
+    axis="mean and mean square of the weights",
+    each=[f"{point}, {kind}" for point in names for kind in ("mean", "mean square")],
 )
 
 # %% [markdown]

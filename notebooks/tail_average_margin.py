@@ -20,7 +20,7 @@
 #
 # Between the two lies a third demand: the signal should beat the *average* of its strongest competitors.
 # This section shows what the demand asks, how it is smoothed, how a memory learns by it, and how such a memory differs from others.
-# Its last three parts are tools that the proofs of the next sections need; a first reading can leave them out.
+# Tools that the proofs of the next sections need are on {doc}`a page of their own <tail_average_margin_checks>`; a first reading can leave them out.
 
 # %% tags=["parameters"]
 r = 0.15  # tail fraction; [0.01, 0.9]
@@ -616,8 +616,29 @@ figure
 # The memory trained by the tail average wastes nothing.
 # Its margins pile up just above zero, and its signals just inside the tail.
 # Cross-entropy puts more signals in first place, and pays with signals that fall out of the tail.
+
+# %% [markdown]
+# ## Limits
 #
-# From here on the section collects tools for the proofs.
+# - A trained memory that fails shows that *this* memory fails. For the tail average at a tiny ridge that is nearly the same as that none exists. For the list of $k$ it is not, since nobody minimised anything for it, and its curve in {numref}`fig-tam-success` is a lower bound.
+# - At $d = 16$ the transitions are broad, and that of the tail average lies at a higher load than the critical one. The percentiles of outer products in {numref}`fig-tam-metrics` lie off their law for the same reason.
+# - The paper says that the loss vanishes exactly if all but a vanishing share of the margins are positive. That needs the norm to diverge, as it does when the ridge vanishes. At a fixed norm a positive margin $m$ still costs $\ell(m) > 0$ (see the {doc}`errata <../errata>`).
+#
+# ## Try
+#
+# Another tail fraction and a higher load, or larger memories and more of them:
+#
+# ```sh
+# python -m assocmem run tail_average_margin -p r 0.4 -p metrics_load 0.5
+# python -m assocmem run tail_average_margin -p d 24 -p instances 16
+# ```
+
+# %% [markdown] tags=["second-page"]
+# # The tail average: tools of the proofs
+#
+# {doc}`The story <tail_average_margin>` tells what a tail-average margin is, and how a memory learns by it.
+# The proofs of the next sections need to know more: what the smoothed tail average does when scores move or a competitor comes, and how the loss bends.
+# That is [Lemma 4](#lemma-4) and [Definition 2](#definition-2), with nearly all checks of this section.
 
 # %% [markdown]
 # ## What a move of scores does
@@ -875,18 +896,6 @@ W = torch.randn(
 check(**hessian_evidence(small, W, TailAverage(r=0.3, beta=3.0), ridge))
 
 # %% [markdown]
-# ## Limits
+# ## Limits of these checks
 #
-# - A trained memory that fails shows that *this* memory fails. For the tail average at a tiny ridge that is nearly the same as that none exists. For the list of $k$ it is not, since nobody minimised anything for it, and its curve in {numref}`fig-tam-success` is a lower bound.
-# - At $d = 16$ the transitions are broad, and that of the tail average lies at a higher load than the critical one. The percentiles of outer products in {numref}`fig-tam-metrics` lie off their law for the same reason.
 # - The bounds of Lemma 4 for all answers at once are tried for one of them, the number of scores that feel the smoothing, at spread one. The others are measured on columns of independent scores. A search finds a bad direction and does not prove that none is worse.
-# - The paper says that the loss vanishes exactly if all but a vanishing share of the margins are positive. That needs the norm to diverge, as it does when the ridge vanishes. At a fixed norm a positive margin $m$ still costs $\ell(m) > 0$ (see the {doc}`errata <../errata>`).
-#
-# ## Try
-#
-# Another tail fraction and a higher load, or larger memories and more of them:
-#
-# ```sh
-# python -m assocmem run tail_average_margin -p r 0.4 -p metrics_load 0.5
-# python -m assocmem run tail_average_margin -p d 24 -p instances 16
-# ```
