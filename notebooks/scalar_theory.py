@@ -16,11 +16,11 @@
 # A memory is trained by its tail-average margins, with a ridge, as in {doc}`the section before <tail_average_margin>`:
 #
 # $$
-# \begin{aligned}
-# \min_W \; \frac1n \sum_{i=1}^n \ell(m_i) &+ \frac{\lambda}{2 d^2} \norm{W}_F^2 , \\
-# m_i &= s_{i,i} - \TAM_{r,\beta}\bigl((s_{j,i})_{j \ne i}\bigr) , \\
-# \ell(m) &= \log(1 + e^{-m}) .
-# \end{aligned}
+# \begin{gathered}
+# \min_W \; \frac1n \sum_{i=1}^n \ell(m_i) + \frac{\lambda}{2 d^2} \norm{W}_F^2 , \\
+# m_i = s_{i,i} - \TAM_{r,\beta}\bigl((s_{j,i})_{j \ne i}\bigr) , \\
+# \ell(m) = \log(1 + e^{-m}) .
+# \end{gathered}
 # $$ (eq-scalar-learning)
 #
 # The minimiser is a function of all $n^2$ scores at once, and nothing about it is independent.
@@ -227,7 +227,7 @@ Table(
 # The residual is the largest relative error in the two equations.
 # No digit of this table rests on a simulation.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-push", "caption": "What training does to a signal, at the section's parameters. Line: the signal with the pair, against its fresh score under the memory without it. Dashed: no push. Dotted: the tail average of the competitors. Arrows: the push at three fresh scores. Shaded: where fresh scores lie, a normal law of standard deviation $\\nu$."}, "image": {"alt": "A rising curve above the diagonal, far above it at the left and close to it at the right. Three arrows lead from the diagonal to the curve, the longest at the left."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-push", "caption": "What training does to a signal, at the section's parameters. Line: the signal with the pair, against its fresh score under the memory without it. Dashed: no push. Dotted: the tail average of the competitors. Arrows: the push at three fresh scores. Shaded: where fresh scores lie, a normal law of standard deviation $\\nu$."}, "image": {"alt": "A rising curve above the diagonal, further above it at the left than at the right. Three arrows lead from the diagonal to the curve, the longest at the left."}}
 figure, ax = panels(1, width=5.4, height=3.8)
 ax.plot(fresh, signal, color=TAIL_AVERAGE, label="with the pair")
 ax.plot(fresh, fresh, "--", color=LIMIT, lw=1, label="no push")
@@ -245,8 +245,8 @@ ax.legend(loc="upper left")
 figure
 
 # %% [markdown]
-# In {numref}`fig-push` keys that lag behind their competitors are pushed by nearly $\chi$.
-# Those that lead are left alone.
+# In {numref}`fig-push` the keys that lag furthest behind their competitors are pushed by nearly $\chi$.
+# The further a key is ahead by itself, the less it is pushed.
 
 # %% [markdown]
 # ## What is claimed
@@ -423,10 +423,12 @@ half = solve_scalar(2 * load, r, beta=beta, ridge=ridge)
 check(
     **limit_evidence(
         "theorem-2",
-        f"size, susceptibility and mean loss extrapolated to infinite $d$ from $d$ up to {max(dimensions)}",
+        "size, susceptibility and mean loss extrapolated to infinite $d$ from $d$ up "
+        f"to {max(dimensions)}",
         [limits[name] for name in NAMES],
         kind="simulation",
-        caveat="twelve memories of each dimension up to 40; larger ones are followed further down",
+        caveat="twelve memories of each dimension up to 40; larger ones are followed "
+        "further down",
         predicted=[getattr(theory, name) for name in NAMES],
         falsehood=(
             "half of the entries of $W$ count",
@@ -470,7 +472,8 @@ axes[0].legend(markerscale=3)
 figure
 
 # %% [markdown]
-# The laws have no fitted number in them, and the dots follow them over their whole range.
+# The laws have no fitted number in them, and the dots follow them closely.
+# What differs at the ends is few keys, and a dimension that is not yet infinite.
 #
 # ## Limits
 #
@@ -666,7 +669,8 @@ check(
         "lower bounds of instances, extrapolated to infinite $d$",
         [extrapolate(dimensions, bounds)],
         kind="simulation",
-        caveat="four standard errors of so few instances are a quarter to a half of the effect",
+        caveat="four standard errors of so few instances are a quarter to a half of "
+        "the effect",
         predicted=limit,
         falsehood=("smoothing over half the width", sharper),
     ),
@@ -694,7 +698,8 @@ check(
         "at most $C_0$ itself, as the appendix has it",
         largest_square(*strong[1:]),
     ),
-    limits="the bound on the square holds for every memory and cannot fail; what is tested is whether the size itself may exceed $C_0$",
+    limits="the bound on the square holds for every memory and cannot fail; what is "
+    "tested is whether the size itself may exceed $C_0$",
     axis=r"size $\nu$",
 )
 
@@ -715,7 +720,8 @@ share = losses[0].tail(pairs.n - 1) / (pairs.n - 1)
 tail = (special.entr(share) + special.entr(1 - share)) / (share * sharpness)
 check(
     "remark-7",
-    rf"mean loss at $W = 0$ for $\beta$ from {sharpness[0]:g} to {sharpness[-1]:g}, thresholds 0 and best",
+    rf"mean loss at $W = 0$ for $\beta$ from {sharpness[0]:g} to {sharpness[-1]:g}, "
+    r"thresholds 0 and best",
     kind="identity",
     measured=[*held, *idle],
     predicted=[
@@ -802,7 +808,8 @@ away = np.array([[run.distance for run in runs[size]] for size in dimensions])
 slope, error = distance_power(dimensions, away)
 check(
     "remark-3",
-    f"exponent of $d$ in the mean distance of columns from the normal law, $d$ up to {max(dimensions)}",
+    "exponent of $d$ in the mean distance of columns from the normal law, $d$ up to "
+    f"{max(dimensions)}",
     kind="simulation",
     measured=slope,
     predicted=-0.5,
@@ -889,7 +896,8 @@ both = [(k, name) for k in range(len(others)) for name in ("nu", "chi")]
 exact = [getattr(theories[k], name) for k, name in both]
 check(
     "theorem-2",
-    f"size and susceptibility at {len(others)} other points, extrapolated from $d$ up to {sizes[-1]}, over the theory",
+    f"size and susceptibility at {len(others)} other points, extrapolated from $d$ up "
+    f"to {sizes[-1]}, over the theory",
     kind="simulation",
     measured=[
         estimates[k][name].value / x for (k, name), x in zip(both, exact, strict=True)
@@ -947,6 +955,10 @@ ax.legend(markerscale=2)
 figure
 
 # %% [markdown]
+# With the proximal law the dots of {numref}`fig-bent` stay near the diagonal but for the few lowest.
+# With the normal law they leave it at both ends.
+
+# %% [markdown]
 # ## Larger memories
 #
 # A stored table has memories of dimensions up to 100, at three points of the parameters, and more of what each one says.
@@ -994,10 +1006,12 @@ Table(
 check(
     **limit_evidence(
         "theorem-2",
-        f"size, susceptibility and mean loss of stored memories {places}, extrapolated, over the theory",
+        f"size, susceptibility and mean loss of stored memories {places}, "
+        "extrapolated, over the theory",
         order,
         kind="stored simulation",
-        caveat=f"{FEW_LARGE}; at load 0.5 the means still bend, and size and susceptibility are known to 60 and 75% only",
+        caveat=f"{FEW_LARGE}; at load 0.5 the means still bend, and size and "
+        "susceptibility are known to 60 and 75% only",
         predicted=1.0,
         falsehood=(
             "a load that is a quarter larger",
@@ -1134,7 +1148,7 @@ check(
 #
 # [Proposition 7](#proposition-7) is a statement about each pair.
 # So pairs are removed, their memories trained again without them, and the fresh scores $g_h = u_h^\top W^{\setminus h} v_h$ put into the proximal map, where $W^{\setminus h}$ is the memory without pair $h$.
-# What is left, $s_{h,h} - c_d - \operatorname{Prox}_{\chi_d}(g_h - c_d)$, should be of order $d^{-1/2}$.
+# What is left is $\Delta_h = s_{h,h} - c_d - \operatorname{Prox}_{\chi_d}(g_h - c_d)$, and it should be of order $d^{-1/2}$.
 #
 # It can be predicted with its constant.
 # The response along $u_h v_h^\top$ is not $\chi$ but $\chi \norm{u_h}^2 \norm{v_h}^2$ to leading order.
@@ -1143,8 +1157,9 @@ check(
 #
 # $$
 # \begin{aligned}
-# d\, \E \bigl( s - c - \operatorname{Prox}_\chi(g - c) \bigr)^2 &\to \E\, \frac{4 P^2 + T^2 + 2 P T}{(1 + \chi B)^2} , \\
-# P = \chi A , \quad T &= \chi B\, \nu\, c_r'(\nu) .
+# d\, \E\, \Delta^2 &\to \E\, \frac{4 P^2 + T^2 + 2 P T}{(1 + \chi B)^2} , \\
+# P &= \chi A , \\
+# T &= \chi B\, \nu\, c_r'(\nu) .
 # \end{aligned}
 # $$ (eq-scalar-miss)
 #
@@ -1188,19 +1203,26 @@ figure.legend(
 figure
 
 # %% [markdown]
+# In {numref}`fig-left` the law as stated leaves what was predicted, except at load 0.5, where small memories leave more.
+# With the pair's own response and tail average in it the law leaves least, and that falls faster.
+# At load 0.2 the scatter of the tail averages hides the push: by this measure half the push would do no worse.
+#
 # The first check compares the constant, the second the powers of $d$ as stated and with the pair's own numbers.
 
 # %% tags=["hide-input"]
 ratios = [limit_over_predicted(left, t) for t in settled]
 check(
     "proposition-7",
-    f"what the proximal law leaves of signals, root mean square over the predicted one, {places}, extrapolated",
+    "what the proximal law leaves of signals, root mean square over the predicted "
+    f"one, {places}, extrapolated",
     kind="stored simulation",
     measured=[x for x, _ in ratios],
     predicted=1.0,
     tolerance=[ERRORS * e for _, e in ratios],
     falsehood=("only the tail averages vary", [share_of_tails(t) for t in settled]),
-    limits="few pairs: four standard errors are a third of the constant, and at load 0.5 two thirds, where what is left is 1.3 times the predicted at $d = 40$ and 1.2 times at $d = 100$",
+    limits="few pairs: four standard errors are a third of the constant, and at load "
+    "0.5 two thirds, where what is left is 1.3 times the predicted at $d = 40$ "
+    "and 1.2 times at $d = 100$",
     axis="measured over predicted",
     each=names,
 )
@@ -1213,13 +1235,15 @@ powers = [
 ]
 check(
     "proposition-7",
-    f"powers of $d$ in what is left as stated, and with the pair's own response and tail, {places}",
+    "powers of $d$ in what is left as stated, and with the pair's own response and "
+    f"tail, {places}",
     kind="stored simulation",
     measured=[x.exponent for x in powers],
     predicted=[-0.5, -1.0] * len(settled),
     tolerance=[ERRORS * x.deviation for x in powers],
     falsehood=("the other way round", [-1.0, -0.5] * len(settled)),
-    limits="few dimensions and pairs: four standard errors are half of what the powers differ by, and more at load 0.5, where small memories fall faster",
+    limits="few dimensions and pairs: four standard errors are half of what the "
+    "powers differ by, and more at load 0.5, where small memories fall faster",
     axis="power of $d$",
     each=[
         f"{point}, {form}" for point in names for form in ("as stated", "own numbers")
@@ -1269,7 +1293,8 @@ def under_half_push(kind):
 check(
     **limit_evidence(
         "proposition-7",
-        f"signals below five quantiles of the proximal law at {len(beyond)} points beyond the transition, extrapolated",
+        f"signals below five quantiles of the proximal law at {len(beyond)} points "
+        "beyond the transition, extrapolated",
         below("signal"),
         kind="stored simulation",
         caveat=NARROW,
@@ -1287,7 +1312,8 @@ check(
 check(
     **limit_evidence(
         "remark-2",
-        f"margins below five quantiles of the law at {len(beyond)} points beyond the transition, extrapolated",
+        f"margins below five quantiles of the law at {len(beyond)} points beyond the "
+        "transition, extrapolated",
         below("margin"),
         kind="stored simulation",
         caveat=NARROW,

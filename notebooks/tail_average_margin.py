@@ -297,10 +297,10 @@ figure
 # The number $\beta$ says how sharp the corner is: what is smoothed is a range of width about $1 / \beta$.
 #
 # $$
-# \begin{aligned}
-# \TAM_{r,\beta}(x) &= \min_\mu \Bigl\{ \mu + \frac1k \sum_j \phi_\beta(x_j - \mu) \Bigr\} , \\
-# 0 \le \TAM_{r,\beta} - \TAM_r &\le \frac{N \log 2}{k \beta} .
-# \end{aligned}
+# \begin{gathered}
+# \TAM_{r,\beta}(x) = \min_\mu \Bigl\{ \mu + \frac1k \sum_j \phi_\beta(x_j - \mu) \Bigr\} , \\
+# 0 \le \TAM_{r,\beta} - \TAM_r \le \frac{N \log 2}{k \beta} .
+# \end{gathered}
 # $$ (eq-tam-smoothed)
 #
 # {numref}`fig-tam-softened` has the bracket for the sixty scores of before.
@@ -387,10 +387,10 @@ check(**fall_evidence([0.1, 0.3, 1, 3, 10, 30], [0.05, r, 0.5], beta))
 # The objective is its mean over the keys and a *ridge*, a penalty with weight $\lambda$ that keeps the memory finite:
 #
 # $$
-# \begin{aligned}
-# \min_W \; \frac1n \sum_i \ell(m_i) &+ \frac{\lambda}{2 d^2} \norm{W}_F^2 , \\
-# m_i &= s_{i,i} - \TAM_{r,\beta}\bigl((s_{j,i})_{j \ne i}\bigr) .
-# \end{aligned}
+# \begin{gathered}
+# \min_W \; \frac1n \sum_i \ell(m_i) + \frac{\lambda}{2 d^2} \norm{W}_F^2 , \\
+# m_i = s_{i,i} - \TAM_{r,\beta}\bigl((s_{j,i})_{j \ne i}\bigr) .
+# \end{gathered}
 # $$ (eq-tam-learning)
 #
 # Here $m_i$ is the smoothed margin of key $i$.
@@ -667,11 +667,11 @@ check(**order_evidence(x, r, 2.0))
 
 # %% [markdown]
 # Two bounds follow for a move $h$ of the scores.
-# One is on the error of the linearised tail average, the other on the move of the weights:
+# One is on the error of the linearised tail average, $\epsilon = \TAM(x + h) - \TAM(x) - p^\top h$, the other on the move of the weights:
 #
 # $$
 # \begin{aligned}
-# \bigl| \TAM(x + h) - \TAM(x) - p^\top h \bigr| &\le \frac{\beta}{8k} \norm{h}_2^2 , \\
+# \lvert \epsilon \rvert &\le \frac{\beta}{8k} \norm{h}_2^2 , \\
 # \norm{p(x + h) - p(x)}_2 &\le \frac{\beta}{4k} \norm{h}_2 .
 # \end{aligned}
 # $$ (eq-tam-moves)
