@@ -75,5 +75,5 @@ def test_laws_of_the_slice_are_predicted_and_stored():
         for d in laws
     ]
     figure, axes = draw_slice_laws(pd.DataFrame(rows), 0.28, 0.15, laws, {200: [100.0]}, 30.0)
-    assert [len(ax.get_legend().get_texts()) for ax in axes] == [5, 3, 7]
+    assert [len(ax.get_legend().get_texts()) for ax in axes] == [5, 3, 5]
     assert figure.axes == list(axes)

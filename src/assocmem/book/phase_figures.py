@@ -199,9 +199,9 @@ def draw_lengths(
     figure, ax = panels(height=3.8, width=NARROW)
     ends = np.array([np.min(lengths), np.max(lengths)])
     ax.plot(lengths, signals, ".", color=SIGNAL, alpha=0.7, label="signals over $\\nu$")
-    ax.plot(ends, edge + tail * ends, color=SIGNAL, lw=1, label="edge: $\\delta + L_i\\,\\kappa_r$")
+    ax.plot(ends, edge + tail * ends, color=SIGNAL, lw=1, label="one margin, and a tail average like $L_i$")
     ax.plot(lengths, margins, "+", color=TAIL_AVERAGE, alpha=0.8, label="margins over $\\nu$")
-    ax.plot(ends, [edge, edge], "--", color=TAIL_AVERAGE, lw=1, label="edge: $\\delta$")
+    ax.plot(ends, [edge, edge], "--", color=TAIL_AVERAGE, lw=1, label="one margin for all")
     ax.set(xlabel="length $L_i$ of the answer $W v_i$, 1 on average", ylabel="over the norm scale $\\nu$")
     ax.set_ylim(None, 1.25 * float(np.max(signals)))
     ax.legend(fontsize=8, ncols=2, loc="upper left")
@@ -252,10 +252,12 @@ def draw_slice_laws(
     omega = stored_quantiles(stored, "percentile", largest, load).mean(axis=0)
     axes[1].plot(omega, levels, ".", color=TAIL_AVERAGE, label=f"trained, $d = {largest}$")
     axes[2].plot(w, limits.percentile.cdf(w), color=LIMIT, label="limit")
+    label = "predicted for each"
     for d, look in series(sorted({min(laws), 100, largest} & set(laws))):
         omega = stored_quantiles(stored, "percentile", d, load).mean(axis=0)
         axes[2].plot(omega, levels, ls="none", ms=3.5, label=f"trained, $d = {d}$", **look)
-        axes[2].plot(w, laws[d].cdf("percentile", w), color=look["color"], lw=1, label="predicted")
+        axes[2].plot(w, laws[d].cdf("percentile", w), color=look["color"], lw=1, label=label)
+        label = None
     edge = float(special.ndtr(limits.rho))
     axes[0].set(xlim=(-0.5, 1.1), xlabel="over the norm scale $\\nu$", title="(c) margins, two ways")
     axes[1].set(xlabel="percentile of the signal", title="(d) percentiles")

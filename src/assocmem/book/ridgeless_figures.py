@@ -62,7 +62,7 @@ def draw_critical_load(r: float) -> tuple[Figure, np.ndarray]:
     )
     tail.axvline(quantile, color=TAIL_AVERAGE, ls=":", label=f"the tail begins, $q_r = {quantile:.3g}$")
     tail.axvline(kappa, color=TAIL_AVERAGE, ls="--", label=f"its mean, $\\kappa_r = {kappa:.3g}$")
-    tail.set(xlabel="score of a competitor over $\\nu$", ylabel="density", ylim=(0, 0.62))
+    tail.set(xlabel="score of a competitor over $\\nu$", ylabel="density", ylim=(0, 0.66))
     tail.legend(loc="upper left", fontsize=8, ncols=2)
     fractions = np.linspace(0.002, 0.998, 400)
     critical = critical_load(fractions)
@@ -180,11 +180,11 @@ def draw_smoothings(r: float, betas: Sequence[float]) -> tuple[Figure, np.ndarra
     Figure and array of two Axes
     """
     figure, (norm, loss) = panels(1, rows=2, height=6.2, width=NARROW, sharex=True)
-    critical, excess = float(critical_load(r)), np.logspace(-7, 0.3, 21)
+    critical, excess = float(critical_load(r)), np.logspace(-7, 0.3, 41)
     for beta, look in series(betas):
         points = solve_unsat(critical * (1 + excess), r, beta)
-        norm.plot(excess, points.nu * excess, markevery=4, label=f"$\\beta = {beta:g}$", **look)
-        loss.plot(excess, points.loss, markevery=4, label=f"$\\beta = {beta:g}$", **look)
+        norm.plot(excess, points.nu * excess, markevery=8, label=f"$\\beta = {beta:g}$", **look)
+        loss.plot(excess, points.loss, markevery=8, label=f"$\\beta = {beta:g}$", **look)
     close = excess[excess < 1e-4]
     lines = [crossover(critical * (1 + x), r, 0.0) for x in close]
     products = [x.nu * e for x, e in zip(lines, close, strict=True)]
