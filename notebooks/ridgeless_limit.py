@@ -149,7 +149,7 @@ for name, value in numbers.items():
 # At $r =$ {glue:text}`ridgeless-r:.2g` a signal has to beat $\kappa_r =$ {glue:text}`ridgeless-kappa:.4f`, and the critical load is {glue:text}`ridgeless-critical:.4f`.
 # The two loads are {glue:text}`ridgeless-low:.4f` and {glue:text}`ridgeless-high:.4f`.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-critical", "caption": "Top: the law of the competitors in units of the norm scale $\\nu$, its top $r$-fraction, and the mean $\\kappa_r$ of that fraction. Bottom: the critical load over the tail fraction, which parts two phases."}, "image": {"alt": "Top, a bell curve whose right tail is shaded; a dotted line where the shading begins, a dashed line at its mean. Bottom, a curve that rises from zero to two; the region below it is blue, that above orange."}}
+# %% tags=["hide-input"] explore="explore_phase?r=0.15" mystnb={"figure": {"name": "fig-critical", "caption": "Top: the law of the competitors in units of the norm scale $\\nu$, its top $r$-fraction, and the mean $\\kappa_r$ of that fraction. Bottom: the critical load over the tail fraction, which parts two phases."}, "image": {"alt": "Top, a bell curve whose right tail is shaded; a dotted line where the shading begins, a dashed line at its mean. Bottom, a curve that rises from zero to two; the region below it is blue, that above orange."}}
 figure, _ = ridgeless_figures.draw_critical_load(r)
 figure
 
@@ -210,14 +210,14 @@ figure
 # If it falls for ever, the norm runs away.
 #
 # **Weights.**
-# A key with the margin $m$ pulls at the memory with the force $a = 1/(1 + e^m)$, which is the slope of its loss.
+# A key with the margin $m$ pulls at the memory with the force $a = 1/(1 + e^m)$, the rate at which its loss falls when the margin grows.
 # We call it the *weight* of the key.
 # It is nearly one for a key that is far from satisfied, and nearly zero for one with a large margin.
 #
 # **Scores without training.**
 # From here on $G$ is the signal that a key has, in units of $\nu$, under the memory that was trained without this key.
 # Such a key is like any other random vector, so $G$ is standard normal.
-# Different keys need different weights, so a weight is a function $a(G)$.
+# Keys that score differently need different weights, so a weight is a function $a(G)$.
 #
 # **A lower bound.**
 # Each choice of weights between 0 and 1 bounds the potential from below; this is {eq}`eq-scalar-dual` without the ridge,
@@ -361,7 +361,7 @@ sides = (low_load, critical, high_load)
 paths = {at: solve_scalar(at, r, beta=beta, ridge=10.0**-decades) for at in sides}
 limit = solve_unsat(high_load, r, beta)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-ridge", "caption": "Norm scale (top) and mean loss (bottom) of the scalar theory as the ridge goes from $1$ to $10^{-16}$: at a load below the critical one, at the critical load, and at a load above. Dashed: the rates of the text, and at the critical load the explicit law of the next part."}, "image": {"alt": "Top, three curves against the inverse ridge: one flat, one bending like a logarithm, one straight on logarithmic axes. Bottom, one loss falls steeply, two stay between one half and one."}}
+# %% tags=["hide-input"] explore="explore_ridge?load=0.28&r=0.15&beta=30" mystnb={"figure": {"name": "fig-ridge", "caption": "Norm scale (top) and mean loss (bottom) of the scalar theory as the ridge goes from $1$ to $10^{-16}$: at a load below the critical one, at the critical load, and at a load above. Dashed: the rates of the text, and at the critical load the explicit law of the next part."}, "image": {"alt": "Top, three curves against the inverse ridge: one flat, one bending like a logarithm, one straight on logarithmic axes. Bottom, one loss falls steeply, two stay between one half and one."}}
 figure, _ = ridgeless_figures.draw_ridge_paths(r, paths, limit)
 figure
 
@@ -494,7 +494,7 @@ edges = read_table("ridgeless_limit", "boundaries", "boundaries_paper")
 fractions = np.unique(edges["r"])
 boundaries = {x: phase.by_dimension(edges, x) for x in fractions}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-phase", "caption": "The paper's Figure 2 repeated: mean loss (a, colours clipped at $1$) and norm scale $\\nu$ (b, clipped at $100$) of trained memories. Tiles: stored, at the largest dimension there is. Squares with a dark rim: trained here, at a smaller one. Line: the critical load. Circles: where the loss of stored instances passes half of $\\log 2$, at their largest dimension. Blue is what belongs below the critical load, orange what belongs above."}, "image": {"alt": "Two maps over load and tail fraction, each cut in two by a rising curve: blue above and left of it, orange below and right. Squares have the colour of the tiles around them; circles lie on the curve."}}
+# %% tags=["hide-input"] explore="explore_phase?r=0.15&load=0.28" mystnb={"figure": {"name": "fig-phase", "caption": "The paper's Figure 2 repeated: mean loss (a, colours clipped at $1$) and norm scale $\\nu$ (b, clipped at $100$) of trained memories. Tiles: stored, at the largest dimension there is. Squares with a dark rim: trained here, at a smaller one. Line: the critical load. Circles: where the loss of stored instances passes half of $\\log 2$, at their largest dimension. Blue is what belongs below the critical load, orange what belongs above."}, "image": {"alt": "Two maps over load and tail fraction, each cut in two by a rising curve: blue above and left of it, orange below and right. Squares have the colour of the tiles around them; circles lie on the curve."}}
 trained_here = [Trained(*at, found.loss, found.nu) for at, found in live.items()]
 figure, _ = phase_figures.draw_phase_map(grid, trained_here, boundaries)
 figure
@@ -692,7 +692,7 @@ predicted = {
 }
 own_laws = {d: predicted[load, d] for d in sizes[load]}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slice-laws", "caption": "The paper's Figure 3, lower half, at one load below the critical one. (c) Two margins: the signal less the common $c_r(\\nu)$, as the paper draws it, and the signal less the key's own tail average; both at the largest stored dimension, with their predictions and the limit. (d) Percentiles of the signals, in the limit, of the memory, and of the correlation memory. (e) The edge of (d), for several dimensions with their predictions."}, "image": {"alt": "Top, a step and a smooth curve across it near which dots lie; crosses rise almost as steeply as the step. Middle, a jump near 0.95, and a dashed curve far to the left. Bottom, smooth rises around the edge, steeper for larger dimension, with points near the lines."}}
+# %% tags=["hide-input"] explore="explore_phase?r=0.15&load=0.28" mystnb={"figure": {"name": "fig-slice-laws", "caption": "The paper's Figure 3, lower half, at one load below the critical one. (c) Two margins: the signal less the common $c_r(\\nu)$, as the paper draws it, and the signal less the key's own tail average; both at the largest stored dimension, with their predictions and the limit. (d) Percentiles of the signals, in the limit, of the memory, and of the correlation memory. (e) The edge of (d), for several dimensions with their predictions."}, "image": {"alt": "Top, a step and a smooth curve across it near which dots lie; crosses rise almost as steeply as the step. Middle, a jump near 0.95, and a dashed curve far to the left. Bottom, smooth rises around the edge, steeper for larger dimension, with points near the lines."}}
 nus = {d: sliced["nu"][laws.stored_rows(sliced, d, load)] for d in sizes[load]}
 figure, _ = phase_figures.draw_slice_laws(sliced, load, 0.15, own_laws, nus, 30.0)
 figure
