@@ -125,7 +125,7 @@ memory = [
 #
 # $$
 # \begin{aligned}
-# \kappa_r &= \frac{\varphi(q_r)}{r} , \\
+# \kappa_r &= \frac{\varphi(q_r)}{r} , \\[0.6em]
 # \alpha_{\mathrm c}(r) &= \frac{1}{\E (\kappa_r - G)_+^2} .
 # \end{aligned}
 # $$ (eq-ridgeless-critical)
@@ -139,19 +139,18 @@ memory = [
 kappa, critical = float(tail_mean(r)), float(critical_load(r))
 low_load, high_load = below * critical, above * critical
 
-# %% tags=["hide-input"]
+# %% tags=["remove-cell"]
 numbers = {"r": r, "kappa": kappa, "critical": critical}
 numbers |= {"low": low_load, "high": high_load}
 for name, value in numbers.items():
-    glue(f"ridgeless-{name}", value, display=False)
+    glue(f"ridgeless-{name}", float(value), display=False)
 
 # %% [markdown]
 # At $r =$ {glue:text}`ridgeless-r:.2g` a signal has to beat $\kappa_r =$ {glue:text}`ridgeless-kappa:.4f`, and the critical load is {glue:text}`ridgeless-critical:.4f`.
 # The two loads are {glue:text}`ridgeless-low:.4f` and {glue:text}`ridgeless-high:.4f`.
 
 # %% tags=["hide-input"] explore="explore_phase?r=0.15" mystnb={"figure": {"name": "fig-critical", "caption": "Top: the law of the competitors in units of the norm scale $\\nu$, its top $r$-fraction, and the mean $\\kappa_r$ of that fraction. Bottom: the critical load over the tail fraction, which parts two phases."}, "image": {"alt": "Top, a bell curve whose right tail is shaded; a dotted line where the shading begins, a dashed line at its mean. Bottom, a curve that rises from zero to two; the region below it is blue, that above orange."}}
-figure, _ = ridgeless_figures.draw_critical_load(r)
-figure
+ridgeless_figures.draw_critical_load(r)
 
 # %% [markdown]
 # The fewer competitors count, the stronger is their average, and the fewer pairs can be stored.
@@ -273,10 +272,9 @@ figure
 # The susceptibility $\chi$ of the scalar theory says how far a unit of force moves the signal of a key, so that a weight $a$ lifts it by $\chi a$.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-hinge", "caption": "What training does to a key whose signal would be $G\\nu$ without it. Top, below the critical load: the lift $\\chi a(G)/\\nu$ for smaller and smaller ridges $\\lambda$, and its limit, the hinge $(\\rho_\\alpha - G)_+$. Bottom, without a ridge: the weight $a(G)$ at loads that exceed the critical one by smaller and smaller parts of it, and for the smallest part the hinge that ends at $\\kappa_r$, scaled and cut off at one."}, "image": {"alt": "Top, four smooth curves that approach a straight falling line which ends on the axis. Bottom, curves that fall from one to zero, more and more like a straight line between two corners that move apart."}}
-figure, _ = ridgeless_figures.draw_hinges(
+ridgeless_figures.draw_hinges(
     low_load, r, beta, [0.1, 1e-2, 1e-3, 1e-4], [0.1, 1e-3, 1e-5, 1e-7]
 )
-figure
 
 # %% [markdown]
 # Below the critical load each key is lifted to the edge: by the distance that it lacks, and not at all if it is beyond.
@@ -292,7 +290,7 @@ figure
 #
 # $$
 # \begin{aligned}
-# \frac{1}{\alpha_{\mathrm c}} &\simeq 1 + \kappa_r^2 && (r \to 0) , \\
+# \frac{1}{\alpha_{\mathrm c}} &\simeq 1 + \kappa_r^2 && (r \to 0) , \\[0.6em]
 # \frac{2}{\alpha_{\mathrm c}} &\simeq 1 + 4 \varphi(0)\, \kappa_r + \kappa_r^2 && (r \to 1) .
 # \end{aligned}
 # $$ (eq-ridgeless-ends)
@@ -344,8 +342,8 @@ check(
 #
 # $$
 # \begin{aligned}
-# \log \frac1\lambda = {}& \delta\, \nu_\lambda + \log \nu_\lambda \\
-# & + s_\alpha - \log(\delta\, \E\, h) + o(1) , \\
+# \log \frac1\lambda = {}& \delta\, \nu_\lambda + \log \nu_\lambda \\[0.2em]
+# & + s_\alpha - \log(\delta\, \E\, h) + o(1) , \\[0.6em]
 # \text{mean loss} \simeq {}& \frac{\lambda\, \nu_\lambda}{\delta} .
 # \end{aligned}
 # $$ (eq-ridgeless-rate)
@@ -362,8 +360,7 @@ paths = {at: solve_scalar(at, r, beta=beta, ridge=10.0**-decades) for at in side
 limit = solve_unsat(high_load, r, beta)
 
 # %% tags=["hide-input"] explore="explore_ridge?load=0.28&r=0.15&beta=30" mystnb={"figure": {"name": "fig-ridge", "caption": "Norm scale (top) and mean loss (bottom) of the scalar theory as the ridge goes from $1$ to $10^{-16}$: at a load below the critical one, at the critical load, and at a load above. Dashed: the rates of the text, and at the critical load the explicit law of the next part."}, "image": {"alt": "Top, three curves against the inverse ridge: one flat, one bending like a logarithm, one straight on logarithmic axes. Bottom, one loss falls steeply, two stay between one half and one."}}
-figure, _ = ridgeless_figures.draw_ridge_paths(r, paths, limit)
-figure
+ridgeless_figures.draw_ridge_paths(r, paths, limit)
 
 # %% [markdown]
 # Below the critical load the norm creeps up as a logarithm, and the loss falls in proportion to the ridge.
@@ -375,8 +372,8 @@ figure
 around = [(x, y) for x in (0.05, r, 0.5) for y in (3.0, beta)]
 few = np.array([1e-8, 1e-12, 1e-16])
 rates = ridge_rates.rates_below(around, below, few)
-places = rf"{below:g} $\alpha_c$, $r$ from 0.05 to 0.5, $\beta = 3$ and ${beta:g}$, "
-places += r"ridges $10^{-8}$ to $10^{-16}$"
+places = f"{below:g} of the critical load, $r$ from 0.05 to 0.5, "
+places += rf"$\beta = 3$ and ${beta:g}$, ridges $10^{{-8}}$ to $10^{{-16}}$"
 every = [
     rf"$r = {x:g}$, $\beta = {y:g}$, ridge {ridgeless_figures.power_of_ten(z)}"
     for x, y in around
@@ -411,7 +408,7 @@ check(
 #
 # $$
 # \begin{aligned}
-# \E (\tau - G)_+^2 &= \frac{1}{\alpha_{\mathrm c}} - \frac1\alpha , \\
+# \E (\tau - G)_+^2 &= \frac{1}{\alpha_{\mathrm c}} - \frac1\alpha , \\[0.6em]
 # \text{mean loss} &= - \E\, I(A) ,
 # \end{aligned}
 # $$ (eq-ridgeless-given-up)
@@ -425,11 +422,11 @@ excesses = 10.0 ** -np.arange(5, 9)
 explicit = [crossover(critical * (1 + x), r, 0.0) for x in excesses]
 exact = solve_unsat(critical * (1 + excesses), r, beta)
 
-# %% tags=["hide-input"]
+# %% tags=["remove-cell"]
 numbers = {"loss-near": exact.loss[-1], "loss-law": explicit[-1].loss}
 numbers |= {"given-up": 1e7 * explicit[-1].given_up, "width": explicit[-1].M}
 for name, value in numbers.items():
-    glue(f"ridgeless-{name}", value, display=False)
+    glue(f"ridgeless-{name}", float(value), display=False)
 
 # %% [markdown]
 # At a relative distance of $10^{-8}$ from the critical load only {glue:text}`ridgeless-given-up:.1f` keys in ten million are given up.
@@ -444,8 +441,7 @@ for name, value in numbers.items():
 # Where the norm diverges the smoothing drops out; where the norm is of order one it matters ([Remark 5](#remark-5)).
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-beta", "caption": "Without a ridge and above the critical load, for several smoothings $\\beta$: norm scale times relative excess of the load (top) and mean loss (bottom). Dashed: the explicit law, in which $\\beta$ does not occur."}, "image": {"alt": "Top, curves that start far apart on the right and merge on the left, where a dashed line lies on them. Bottom, curves that rise from a common one."}}
-figure, _ = ridgeless_figures.draw_smoothings(r, betas)
-figure
+ridgeless_figures.draw_smoothings(r, betas)
 
 # %% [markdown]
 # Far above the critical load the curves differ by factors.
@@ -458,8 +454,7 @@ figure
 # So the rounded region is as wide as the root of the ridge.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-crossover", "caption": "The transition with a ridge $\\lambda$: mean loss of the scalar theory against the relative excess of the load, in units of $\\sqrt\\lambda$. Dashed: the explicit law, for ridges up to $10^{-10}$."}, "image": {"alt": "Curves that fall together on the left side and fan out slightly on the right, with dashed lines on top."}}
-figure, _ = ridgeless_figures.draw_crossover(r, beta, ridges)
-figure
+ridgeless_figures.draw_crossover(r, beta, ridges)
 
 # %% [markdown]
 # Left of the critical load all ridges share one curve, and right of it the loss creeps up.
@@ -488,16 +483,13 @@ live = {
 # In the theory, at this ridge, the rule errs by less than 0.2% for the tail fractions shown.
 # Above $r = 0.5$ it would not do, since the loss just above the critical load is then less than half of $\log 2$.
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] explore="explore_phase?r=0.15&load=0.28" mystnb={"figure": {"name": "fig-phase", "caption": "The paper's Figure 2 repeated: mean loss (a, colours clipped at $1$) and norm scale $\\nu$ (b, clipped at $100$) of trained memories. Tiles: stored, at the largest dimension there is. Squares with a rim: trained here, at a smaller one. Line: the critical load. Circles: where the loss of stored instances passes half of $\\log 2$, at their largest dimension. Blue is what belongs below the critical load, orange what belongs above."}, "image": {"alt": "Two maps over load and tail fraction, each cut in two by a rising curve: blue above and left of it, orange below and right. Squares have the colour of the tiles around them; circles lie on the curve."}}
 grid = phase.largest_map(read_table("ridgeless_limit", "grid", "grid_paper"))
 edges = read_table("ridgeless_limit", "boundaries", "boundaries_paper")
 fractions = np.unique(edges["r"])
-boundaries = {x: phase.by_dimension(edges, x) for x in fractions}
-
-# %% tags=["hide-input"] explore="explore_phase?r=0.15&load=0.28" mystnb={"figure": {"name": "fig-phase", "caption": "The paper's Figure 2 repeated: mean loss (a, colours clipped at $1$) and norm scale $\\nu$ (b, clipped at $100$) of trained memories. Tiles: stored, at the largest dimension there is. Squares with a dark rim: trained here, at a smaller one. Line: the critical load. Circles: where the loss of stored instances passes half of $\\log 2$, at their largest dimension. Blue is what belongs below the critical load, orange what belongs above."}, "image": {"alt": "Two maps over load and tail fraction, each cut in two by a rising curve: blue above and left of it, orange below and right. Squares have the colour of the tiles around them; circles lie on the curve."}}
+boundaries = {tail: phase.by_dimension(edges, tail) for tail in fractions}
 trained_here = [Trained(*at, found.loss, found.nu) for at, found in live.items()]
-figure, _ = phase_figures.draw_phase_map(grid, trained_here, boundaries)
-figure
+phase_figures.draw_phase_map(grid, trained_here, boundaries)
 
 # %% [markdown]
 # To the eye the boundary is where it should be.
@@ -507,17 +499,15 @@ figure
 # The kinematic formula of {doc}`finite_size_scaling`, for this $k$, predicts the boundary and the scatter, with nothing fitted.
 # There is a second measurement that knows of no loss: stored verdicts with certificates say where half of all instances can be satisfied at all.
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distance", "caption": "How far boundaries lie above the critical load, in per cent of it, against the dimension. Squares: half of the instances are certified to be satisfiable. Circles: the loss of trained memories passes half of $\\log 2$, mean over instances. Bars are two standard errors. Lines: the kinematic formula for each."}, "image": {"alt": "Panels of falling points that approach zero as the dimension grows, with lines slightly below them."}}
 verdicts = read_table("ridgeless_limit", "verdicts")
 stored = np.unique(verdicts["r"])
 decided = np.unique([min(stored, key=lambda y, x=x: abs(y - x)) for x in verdict_rs])
 certified = {
-    x: phase.certified_by_dimension(verdicts, x) for x in progress(decided, "verdicts")
+    tail: phase.certified_by_dimension(verdicts, tail)
+    for tail in progress(decided, "verdicts")
 }
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distance", "caption": "How far boundaries lie above the critical load, in per cent of it, against the dimension. Squares: half of the instances are certified to be satisfiable. Circles: the loss of trained memories passes half of $\\log 2$, mean over instances. Bars are two standard errors. Lines: the kinematic formula for each."}, "image": {"alt": "Panels of falling points that approach zero as the dimension grows, with lines slightly below them."}}
-figure, _ = phase_figures.draw_boundaries(certified, boundaries)
-figure
+phase_figures.draw_boundaries(certified, boundaries)
 
 # %% [markdown]
 # Boundaries of real instances come down to the critical load as the dimension grows.
@@ -546,7 +536,7 @@ check(
     limits=f"raw boundaries lie {excess.min():.1f} to {excess.max():.1f} per cent above "
     "the curve; what a finite dimension shifts is allowed for, which leaves little "
     "more than 3 tolerances",
-    axis=r"boundary over $\alpha_c(r)$",
+    axis=r"boundary over $\alpha_{\mathrm{c}}(r)$",
     each=[f"$r = {x:g}$" for x in fractions],
 )
 
@@ -567,17 +557,14 @@ sliced_fits = {
     for at in progress(sorted({*slice_loads, load}), "slice")
 }
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slice", "caption": "The paper's Figure 3, upper half, repeated: mean loss (a) and inverse norm scale (b) along the load at $r = 0.15$. Line: the scalar theory. Points: memories stored at $d = 100$ and at the largest dimension there is, and memories trained here."}, "image": {"alt": "Losses are zero up to a dashed line and jump to more than one half; inverse norms leave zero at the same line. Points follow the curves."}}
 sliced = read_table("ridgeless_limit", "slice", "slice_paper")
 edge, big = float(critical_load(0.15)), int(max(sliced["d"]))
 close_loads = edge * (1 + np.linspace(-0.03, 0.03, 31))
 loads = np.unique(np.concatenate([np.linspace(0.05, 0.6, 56), close_loads]))
 theory = solve_scalar(loads, 0.15, **along)
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slice", "caption": "The paper's Figure 3, upper half, repeated: mean loss (a) and inverse norm scale (b) along the load at $r = 0.15$. Line: the scalar theory. Points: memories stored at $d = 100$ and at the largest dimension there is, and memories trained here."}, "image": {"alt": "Losses are zero up to a dashed line and jump to more than one half; inverse norms leave zero at the same line. Points follow the curves."}}
 trained_here = [Trained(at, 0.15, f.loss, f.nu) for at, (_, f) in sliced_fits.items()]
-figure, _ = phase_figures.draw_slice(loads, theory, edge, sliced, trained_here, slice_d)
-figure
+phase_figures.draw_slice(loads, theory, edge, sliced, trained_here, slice_d)
 
 # %% [markdown]
 # Points follow the lines on both sides.
@@ -640,11 +627,10 @@ signals = (instance.U * answers).sum(dim=0) / trained.nu
 margins = trained.margins / trained.nu
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lengths", "caption": "Signals and margins of the keys of one trained memory below the critical load, against the lengths of their answers. Dashed: the median margin. Line: that margin, and a tail average that is proportional to the length."}, "image": {"alt": "Dots scatter about a rising line. Crosses lie on a horizontal line, apart from a few above it."}}
-lengths, signals, margins = (x.cpu().numpy() for x in (lengths, signals, margins))
+lengths, signals, margins = (part.cpu().numpy() for part in (lengths, signals, margins))
 common = {"edge": float(np.median(margins))}
 common |= {"tail": float(np.mean((signals - margins) / lengths))}
-figure, _ = phase_figures.draw_lengths(lengths, signals, margins, **common)
-figure
+phase_figures.draw_lengths(lengths, signals, margins, **common)
 
 # %% [markdown]
 # Nearly all margins are the same, and the signals rise with the length.
@@ -694,8 +680,7 @@ own_laws = {d: predicted[load, d] for d in sizes[load]}
 
 # %% tags=["hide-input"] explore="explore_phase?r=0.15&load=0.28" mystnb={"figure": {"name": "fig-slice-laws", "caption": "The paper's Figure 3, lower half, at one load below the critical one. (c) Two margins: the signal less the common $c_r(\\nu)$, as the paper draws it, and the signal less the key's own tail average; both at the largest stored dimension, with their predictions and the limit. (d) Percentiles of the signals, in the limit, of the memory, and of the correlation memory. (e) The edge of (d), for several dimensions with their predictions."}, "image": {"alt": "Top, a step and a smooth curve across it near which dots lie; crosses rise almost as steeply as the step. Middle, a jump near 0.95, and a dashed curve far to the left. Bottom, smooth rises around the edge, steeper for larger dimension, with points near the lines."}}
 nus = {d: sliced["nu"][laws.stored_rows(sliced, d, load)] for d in sizes[load]}
-figure, _ = phase_figures.draw_slice_laws(sliced, load, 0.15, own_laws, nus, 30.0)
-figure
+phase_figures.draw_slice_laws(sliced, load, 0.15, own_laws, nus, 30.0)
 
 # %% [markdown]
 # In panel c the crosses, the margins of the text, rise as steeply as the step.
@@ -763,9 +748,8 @@ check(
 # %% [markdown] tags=["second-page"]
 # # The critical load: all checks
 #
-# This page has what the story of {doc}`the critical load <ridgeless_limit>` passes over: derivations, tables, and the measurements that the ledger counts.
-# It follows the order of the story and uses its symbols.
-# The load is $\alpha$, the tail fraction $r$, the sharpness of its smoothing $\beta$, the ridge $\lambda$ and the norm scale $\nu$.
+# Derivations, tables and measurements follow here in the order of {doc}`the story <ridgeless_limit>`, and with its symbols.
+# The load is $\alpha$, the tail fraction $r$, the sharpness of the smoothing $\beta$, the ridge $\lambda$ and the norm scale $\nu$.
 # The mean of the normal tail is $\kappa_r$, the critical load $\alpha_{\mathrm c}(r)$, the edge of the laws below it $\rho_\alpha$, and $\delta = \rho_\alpha - \kappa_r$.
 #
 # ## The tail average of a wide law
@@ -869,7 +853,7 @@ check(
 #
 # $$
 # \begin{aligned}
-# \frac{S}{\nu} &= \rho_\alpha + \frac1\nu \bigl( s_\alpha - \log h \bigr) + o\Bigl(\frac1\nu\Bigr) , \\
+# \frac{S}{\nu} &= \rho_\alpha + \frac1\nu \bigl( s_\alpha - \log h \bigr) + o\Bigl(\frac1\nu\Bigr) , \\[0.6em]
 # s_\alpha &= \frac{\E[h \log h]}{\E\, h} .
 # \end{aligned}
 # $$ (eq-ridgeless-edge)
@@ -907,7 +891,7 @@ quantiles = ridge_rates.edge_quantiles(around, below, 1e-16)
 check(
     "proposition-12",
     r"$\nu$ times the distance of signals over $\nu$ from the edge at four quantiles, "
-    rf"{below:g} $\alpha_c$, six points of $r$ and $\beta$, ridge $10^{{-16}}$",
+    rf"{below:g} of the critical load, six points of $r$ and $\beta$, ridge $10^{{-16}}$",
     kind="quadrature",
     measured=quantiles.measured,
     predicted=quantiles.predicted,
@@ -926,7 +910,7 @@ ratios, allowed = ridge_rates.approach_above(around, above)
 check(
     "proposition-11",
     "distance of the norm from its limit over that of the linear law, "
-    rf"{above:g} $\alpha_c$, six points of $r$ and $\beta$",
+    rf"{above:g} of the critical load, six points of $r$ and $\beta$",
     kind="quadrature",
     measured=ratios,
     predicted=1.0,
@@ -949,8 +933,9 @@ check(
 #
 # $$
 # \begin{aligned}
-# \E(\tau - G)_+^2 &= \frac{1}{\alpha_{\mathrm c}} - \frac1\alpha + 2 M \lambda \nu , \\
-# \nu\, \E(\tau - G)_+ &= \E\Bigl[ A \log\tfrac{1 - A}{A} ;\, G > \tau \Bigr] - \lambda \nu^2 ,
+# \E(\tau - G)_+^2 &= \frac{1}{\alpha_{\mathrm c}} - \frac1\alpha + 2 M \lambda \nu , \\[0.6em]
+# \nu\, \E(\tau - G)_+ &= Y - \lambda \nu^2 , \\[0.3em]
+# Y &= \E\Bigl[ A \log\tfrac{1 - A}{A} ;\, G > \tau \Bigr] ,
 # \end{aligned}
 # $$ (eq-ridgeless-near)
 #
@@ -1379,8 +1364,12 @@ cases = [
 ]
 where = "loads 0.2 and 0.28 at $r = 0.15$ and 0.6 at 0.5, followed to infinite $d$"
 
+
 # %% tags=["hide-input"]
-at_kappa = lambda law, x, p: special.ndtr(law.kappa) + 0 * p  # noqa: E731
+def at_kappa(law, tail, p):
+    return special.ndtr(law.kappa) + 0 * p
+
+
 found = law_limits.followed_laws("percentile", "under", cases, at_kappa, **along)
 check(
     "proposition-12",
@@ -1394,8 +1383,12 @@ check(
     each=[f"load {case.load:g}, {100 * p:g}%" for case in cases for p in under],
 )
 
+
 # %% tags=["hide-input"]
-uniform = lambda law, x, p: special.ndtr(law.rho) + special.ndtr(-law.rho) * p  # noqa: E731
+def uniform(law, tail, p):
+    return special.ndtr(law.rho) + special.ndtr(-law.rho) * p
+
+
 found = law_limits.followed_laws("percentile", "over", cases, uniform, **along)
 check(
     "proposition-12",
@@ -1409,8 +1402,12 @@ check(
     each=[f"load {at:g}, {100 * p:g}%" for at, levels in over.items() for p in levels],
 )
 
+
 # %% tags=["hide-input"]
-median_less = lambda law, x, p: law.signal.quantile(p) + special.ndtri(x / 2)  # noqa: E731
+def median_less(law, tail, p):
+    return law.signal.quantile(p) + special.ndtri(tail / 2)
+
+
 found = law_limits.followed_laws("margin", "both", cases, median_less, **along)
 check(
     "proposition-12",

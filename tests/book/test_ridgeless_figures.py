@@ -35,7 +35,7 @@ def test_powers_of_ten_are_written_as_such(x, text):
 
 
 def test_the_tail_and_the_curve_are_marked_at_the_fraction():
-    _, (tail, curve) = draw_critical_load(R)
+    tail, curve = draw_critical_load(R).axes
     marks = [line.get_xdata()[0] for line in tail.get_lines()[1:]]
     assert marks[1] == pytest.approx(float(tail_mean(R))) and marks[0] < marks[1]
     assert curve.get_lines()[1].get_ydata()[0] == pytest.approx(CRITICAL)
@@ -43,7 +43,7 @@ def test_the_tail_and_the_curve_are_marked_at_the_fraction():
 
 
 def test_hinges_end_at_the_limits():
-    _, (below, above) = draw_hinges(0.95 * CRITICAL, R, 30.0, [1e-2, 1e-4], [1e-3, 1e-6])
+    below, above = draw_hinges(0.95 * CRITICAL, R, 30.0, [1e-2, 1e-4], [1e-3, 1e-6]).axes
     for ax in (below, above):
         assert len(keys(ax)) == 3 and len(set(looks(ax))) == 3
         *_, last, limit = ax.get_lines()
@@ -54,14 +54,14 @@ def test_paths_have_the_colours_of_the_phases():
     ridges = 10.0 ** -np.arange(0, 13.0, 2)
     loads = (0.95 * CRITICAL, CRITICAL, 1.36 * CRITICAL)
     paths = {load: solve_scalar(load, R, beta=30.0, ridge=ridges) for load in loads}
-    _, (norm, loss) = draw_ridge_paths(R, paths, solve_unsat(loads[-1], R, 30.0))
+    norm, loss = draw_ridge_paths(R, paths, solve_unsat(loads[-1], R, 30.0)).axes
     assert [line.get_color() for line in norm.get_lines()[:3]] == [BELOW, AT, ABOVE]
     np.testing.assert_array_equal(loss.get_lines()[0].get_ydata(), paths[loads[0]].loss)
     assert len(keys(norm)) == len(keys(loss)) == 5
 
 
 def test_smoothings_meet_the_explicit_law_at_the_boundary():
-    _, (norm, loss) = draw_smoothings(R, [3.0, 30.0])
+    norm, loss = draw_smoothings(R, [3.0, 30.0]).axes
     assert len(set(looks(norm))) == 3
     soft, hard, law = (line.get_ydata() for line in loss.get_lines())
     np.testing.assert_allclose(soft[0], law[0], rtol=1e-3)
@@ -69,7 +69,7 @@ def test_smoothings_meet_the_explicit_law_at_the_boundary():
 
 
 def test_the_explicit_law_of_the_transition_is_named_once():
-    _, ax = draw_crossover(R, 30.0, [1e-6, 1e-10, 1e-12])
+    (ax,) = draw_crossover(R, 30.0, [1e-6, 1e-10, 1e-12]).axes
     assert keys(ax) == [
         "$\\lambda =$ $10^{-6}$",
         "$\\lambda =$ $10^{-10}$",

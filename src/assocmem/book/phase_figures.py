@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, TwoSlopeNorm
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
@@ -48,9 +47,7 @@ class Trained(NamedTuple):
     nu: float
 
 
-def draw_phase_map(
-    grid: Map, here: Sequence[Trained], boundaries: Mapping[float, ByDimension]
-) -> tuple[Figure, np.ndarray]:
+def draw_phase_map(grid: Map, here: Sequence[Trained], boundaries: Mapping[float, ByDimension]) -> Figure:
     """Loss and norm of trained memories over load and tail fraction, with the critical load.
 
     Parameters
@@ -64,7 +61,7 @@ def draw_phase_map(
 
     Returns
     -------
-    Figure and array of two Axes
+    Figure
     """
     figure, axes = panels(1, rows=2, height=7.6, width=NARROW, sharex=True)
     squares = np.array(here, dtype=float).reshape(-1, 4).T
@@ -85,13 +82,11 @@ def draw_phase_map(
         ax.grid(False)
         figure.colorbar(tiles, ax=ax)
     axes[1].set_xlabel("load $\\alpha = n/d^2$")
-    axes[0].legend(loc="upper left", frameon=True, framealpha=0.9, fontsize=8)
-    return figure, axes
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
+    return figure
 
 
-def draw_boundaries(
-    certified: Mapping[float, ByDimension], trained: Mapping[float, ByDimension]
-) -> tuple[Figure, np.ndarray]:
+def draw_boundaries(certified: Mapping[float, ByDimension], trained: Mapping[float, ByDimension]) -> Figure:
     """Boundaries over the critical load against the dimension, with the kinematic predictions.
 
     Parameters
@@ -103,7 +98,8 @@ def draw_boundaries(
 
     Returns
     -------
-    Figure and array of Axes, one for each tail fraction that is certified
+    Figure
+        With axes for each tail fraction that is certified.
     """
     count = len(certified)
     shape = {"height": 1.2 + 1.9 * count, "width": NARROW, "sharex": True, "squeeze": False}
@@ -130,12 +126,12 @@ def draw_boundaries(
     axes[-1, 0].set_xlabel("dimension $d$")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=8)
-    return figure, axes[:, 0]
+    return figure
 
 
 def draw_slice(
     loads: np.ndarray, theory: ScalarSolution, edge: float, stored: DataFrame, here: Sequence[Trained], d: int
-) -> tuple[Figure, np.ndarray]:
+) -> Figure:
     """Loss and inverse norm along the load.
 
     Parameters
@@ -155,7 +151,7 @@ def draw_slice(
 
     Returns
     -------
-    Figure and array of two Axes
+    Figure
     """
     figure, axes = panels(1, rows=2, height=6.2, width=NARROW, sharex=True)
     mine = {"loss": np.array([x.loss for x in here]), "nu": np.array([x.nu for x in here])}
@@ -163,7 +159,7 @@ def draw_slice(
     for ax, reading in zip(axes, readings, strict=True):
         ax.plot(loads, reading(vars(theory)), color=INK, lw=1, label="scalar theory")
         ax.axvline(edge, color=LIMIT, ls="--", lw=0.8, label="critical load")
-        for size, mark in ((100, "."), (int(max(stored["d"])), "o")):
+        for size, mark in ((100, "x"), (int(max(stored["d"])), "o")):
             rows = (stored["d"] == size) & (stored["seed"] == 0)
             look = {"color": TAIL_AVERAGE, "mfc": "none", "label": f"stored, $d = {size}$"}
             ax.plot(stored["load"][rows], reading(stored[rows]), mark, **look)
@@ -173,12 +169,12 @@ def draw_slice(
     axes[1].set(ylabel="inverse norm $1/\\nu$", title="(b)", ylim=(0, 6))
     axes[1].set(xlabel="load $\\alpha = n/d^2$", xlim=(0.08, 0.52))
     axes[0].legend(fontsize=8)
-    return figure, axes
+    return figure
 
 
 def draw_lengths(
     lengths: ArrayLike, signals: ArrayLike, margins: ArrayLike, *, edge: float, tail: float
-) -> tuple[Figure, Axes]:
+) -> Figure:
     """Signals and margins of the keys of one memory against the lengths of its answers.
 
     Parameters
@@ -194,7 +190,7 @@ def draw_lengths(
 
     Returns
     -------
-    Figure and Axes
+    Figure
     """
     figure, ax = panels(height=3.8, width=NARROW)
     ends = np.array([np.min(lengths), np.max(lengths)])
@@ -205,7 +201,7 @@ def draw_lengths(
     ax.set(xlabel="length $L_i$ of the answer $W v_i$, 1 on average", ylabel="over the norm scale $\\nu$")
     ax.set_ylim(None, 1.25 * float(np.max(signals)))
     ax.legend(fontsize=8, ncols=2, loc="upper left")
-    return figure, ax
+    return figure
 
 
 def draw_slice_laws(
@@ -215,7 +211,7 @@ def draw_slice_laws(
     laws: Mapping[int, LawsAtSize],
     nus: Mapping[int, ArrayLike],
     beta: float,
-) -> tuple[Figure, np.ndarray]:
+) -> Figure:
     """Laws of margins and percentiles at one load below the critical one.
 
     Parameters
@@ -231,7 +227,7 @@ def draw_slice_laws(
 
     Returns
     -------
-    Figure and array of three Axes
+    Figure
     """
     figure, axes = panels(1, rows=3, height=9.6, width=NARROW)
     limits, largest, levels = sat_laws(load, r), max(laws), np.array(LEVELS)
@@ -266,4 +262,4 @@ def draw_slice_laws(
     for ax, where in zip(axes, ("lower right", "upper left", "upper left"), strict=True):
         ax.set_ylabel("share of keys below")
         ax.legend(fontsize=8, loc=where)
-    return figure, axes
+    return figure

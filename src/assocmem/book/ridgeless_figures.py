@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy import special
 
@@ -42,7 +41,7 @@ def power_of_ten(x: float) -> str:
     return f"$10^{{{exponent}}}$" if np.isclose(x, 10.0**exponent, rtol=1e-9) else f"${x:g}$"
 
 
-def draw_critical_load(r: float) -> tuple[Figure, np.ndarray]:
+def draw_critical_load(r: float) -> Figure:
     """The tail of a normal law with its mean, and the critical load over the tail fraction.
 
     Parameters
@@ -52,7 +51,7 @@ def draw_critical_load(r: float) -> tuple[Figure, np.ndarray]:
 
     Returns
     -------
-    Figure and array of two Axes
+    Figure
     """
     figure, (tail, curve) = panels(1, rows=2, height=5.6, width=NARROW)
     z, quantile, kappa = np.linspace(-3.2, 3.6, 400), -special.ndtri(r), float(tail_mean(r))
@@ -62,8 +61,8 @@ def draw_critical_load(r: float) -> tuple[Figure, np.ndarray]:
     )
     tail.axvline(quantile, color=TAIL_AVERAGE, ls=":", label=f"the tail begins, $q_r = {quantile:.3g}$")
     tail.axvline(kappa, color=TAIL_AVERAGE, ls="--", label=f"its mean, $\\kappa_r = {kappa:.3g}$")
-    tail.set(xlabel="score of a competitor over $\\nu$", ylabel="density", ylim=(0, 0.66))
-    tail.legend(loc="upper left", fontsize=8, ncols=2)
+    tail.set(xlabel="score of a competitor over $\\nu$", ylabel="density", ylim=(0, 0.7))
+    tail.legend(loc="upper left", fontsize=8)
     fractions = np.linspace(0.002, 0.998, 400)
     critical = critical_load(fractions)
     curve.fill_between(fractions, critical, color=BELOW, alpha=0.14, lw=0, label="loss goes to zero")
@@ -74,12 +73,12 @@ def draw_critical_load(r: float) -> tuple[Figure, np.ndarray]:
     )
     curve.set(xlabel="tail fraction $r$", ylabel="load $\\alpha = n/d^2$", xlim=(0, 1), ylim=(0, 2.1))
     curve.legend(loc="upper left")
-    return figure, np.array([tail, curve])
+    return figure
 
 
 def draw_hinges(
     low_load: float, r: float, beta: float, ridges: Sequence[float], excesses: Sequence[float]
-) -> tuple[Figure, np.ndarray]:
+) -> Figure:
     """Weights of the keys against their leave-one-out scores, on both sides of the critical load.
 
     Parameters
@@ -95,7 +94,7 @@ def draw_hinges(
 
     Returns
     -------
-    Figure and array of two Axes
+    Figure
     """
     figure, (below, above) = panels(1, rows=2, height=6.4, width=NARROW, sharex=True)
     G, marks = np.linspace(-5, 3, 400), 50
@@ -106,7 +105,7 @@ def draw_hinges(
         label = f"$\\lambda =$ {power_of_ten(ridge)}"
         below.plot(G, lifted / point.nu, markevery=marks, label=label, **look)
     below.plot(G, np.maximum(sat_edge(low_load) - G, 0), label="limit $(\\rho_\\alpha - G)_+$", **PREDICTION)
-    below.set(ylabel="weight $a(G)$ times $\\chi/\\nu$", title=f"below: load {low_load:.3g}, ridge to zero")
+    below.set(ylabel="lift $\\chi\\, a(G)$ over $\\nu$", title=f"below: load {low_load:.3g}, ridge to zero")
     for excess, look in series(excesses):
         point = solve_unsat(critical * (1 + excess), r, beta)
         weights = special.expit(-point.margin.quantile(share))
@@ -118,12 +117,10 @@ def draw_hinges(
     above.set(title="above, without a ridge: load to the critical one")
     for ax in (below, above):
         ax.legend(fontsize=8)
-    return figure, np.array([below, above])
+    return figure
 
 
-def draw_ridge_paths(
-    r: float, paths: Mapping[float, ScalarSolution], limit: ScalarSolution
-) -> tuple[Figure, np.ndarray]:
+def draw_ridge_paths(r: float, paths: Mapping[float, ScalarSolution], limit: ScalarSolution) -> Figure:
     """Norm and loss while the ridge goes to zero, with the explicit laws.
 
     Parameters
@@ -137,7 +134,7 @@ def draw_ridge_paths(
 
     Returns
     -------
-    Figure and array of two Axes
+    Figure
     """
     figure, (norm, loss) = panels(1, rows=2, height=6.4, width=NARROW, sharex=True)
     names = ("below", "at the critical load", "above")
@@ -164,10 +161,10 @@ def draw_ridge_paths(
     loss.set(xscale="log", yscale="log", ylabel="mean loss", xlabel="inverse ridge $1/\\lambda$")
     norm.legend(fontsize=8)
     loss.legend(fontsize=8, loc="lower left")
-    return figure, np.array([norm, loss])
+    return figure
 
 
-def draw_smoothings(r: float, betas: Sequence[float]) -> tuple[Figure, np.ndarray]:
+def draw_smoothings(r: float, betas: Sequence[float]) -> Figure:
     """Norm and loss above the critical load at ridge zero, for several smoothings.
 
     Parameters
@@ -177,7 +174,7 @@ def draw_smoothings(r: float, betas: Sequence[float]) -> tuple[Figure, np.ndarra
 
     Returns
     -------
-    Figure and array of two Axes
+    Figure
     """
     figure, (norm, loss) = panels(1, rows=2, height=6.2, width=NARROW, sharex=True)
     critical, excess = float(critical_load(r)), np.logspace(-7, 0.3, 41)
@@ -195,10 +192,10 @@ def draw_smoothings(r: float, betas: Sequence[float]) -> tuple[Figure, np.ndarra
     loss.set(xlabel="relative excess of the load, $\\alpha/\\alpha_{\\mathrm{c}} - 1$")
     for ax in (norm, loss):
         ax.legend(fontsize=8)
-    return figure, np.array([norm, loss])
+    return figure
 
 
-def draw_crossover(r: float, beta: float, ridges: Sequence[float]) -> tuple[Figure, Axes]:
+def draw_crossover(r: float, beta: float, ridges: Sequence[float]) -> Figure:
     """The loss across the transition, the load in units of the root of the ridge.
 
     Parameters
@@ -209,7 +206,7 @@ def draw_crossover(r: float, beta: float, ridges: Sequence[float]) -> tuple[Figu
 
     Returns
     -------
-    Figure and Axes
+    Figure
     """
     figure, ax = panels(height=3.6, width=NARROW)
     critical, window = float(critical_load(r)), np.linspace(-12, 6, 25)
@@ -228,4 +225,4 @@ def draw_crossover(r: float, beta: float, ridges: Sequence[float]) -> tuple[Figu
         ylabel="mean loss",
     )
     ax.legend(fontsize=8)
-    return figure, ax
+    return figure
