@@ -102,18 +102,25 @@
     waiting = setTimeout(() => open(link, y), WAIT);
   };
 
+  // Focus keeps a preview: pages that scroll move under a pointer that rests.
+  const isHeld = () => byFocus && current === document.activeElement;
   const closeSoon = () => {
     clearTimeout(closing);
-    if (current && !(byFocus && current === document.activeElement)) closing = setTimeout(close, GRACE);
+    if (current && !isHeld()) closing = setTimeout(close, box.hidden ? 0 : GRACE);
   };
 
+  let [lastX, lastY] = [-1, -1];
+  const noteWhere = (event) => ([lastX, lastY] = [event.clientX, event.clientY]);
+  document.addEventListener("pointermove", noteWhere, { passive: true });
   document.addEventListener("pointerover", (event) => {
     if (event.pointerType === "touch") return;
+    const rests = event.clientX === lastX && event.clientY === lastY;
+    [lastX, lastY] = [event.clientX, event.clientY];
+    if (rests && isHeld()) return; // the page scrolled below it
     const link = event.target.closest?.(LINKS);
     if (link !== dismissed) dismissed = undefined;
     if (event.target.closest?.(".am-preview")) clearTimeout(closing);
     else if (link) ask(link, false, event.clientY);
-    else if (box.hidden) close();
     else closeSoon();
   });
   document.documentElement.addEventListener("pointerleave", closeSoon);
