@@ -176,11 +176,11 @@ def names_in(title: str, kind: str) -> list[str]:
     if kind == "equation":
         return [title.replace("(", "").replace(")", "")]
     if kind == "statement":
-        inside = re.search(r"\((.*?)(?:[;,(] ?[^;,(]*\bpaper\b.*)?\)$", title)
+        inside = re.search(r"\((.*?)(?: ?[;,(][^;,(]*\bpaper\b.*)?\)$", title)
         return [*names, *([inside[1]] if inside else [])]
     if kind == "ledger entry":
         return [*names, *title.split(": ", 1)]
-    if kind in ("page", "section", "record"):
+    if kind in ("page", "section"):
         return [re.sub(r"^([\d.]+ )?(The |A )?", "", title)]
     if kind == "function":
         return [title, title.rpartition(".")[2]]

@@ -6,7 +6,7 @@
 (() => {
   const MOST = 30; // results shown at once
   const EXCERPT = 230; // characters
-  const PLACES = new Set(["page", "section", "record"]); // a name that they share with a thing is rather the thing's
+  const PLACES = new Set(["page", "section"]); // a name that they share with a thing is rather the thing's
   const WEIGHTS = { page: 15, section: 10, check: -40, record: -40, reference: -60 }; // what repeats others comes after them
   const TOKEN = /\p{Script=Greek}|(?:(?!\p{Script=Greek})[\p{L}\p{M}])+|\p{N}+(?:\.\p{N}+)*/gu;
   const NUMBERED =
@@ -17,7 +17,7 @@
       .match(/\S+ \S+/g)
       .map((pair) => pair.split(" ")),
   );
-  const ENDINGS = /(?:ations?|ings?|ments?|ers?|ors?|eds?|als?|ally|ly|ions?|ives?|es|ed|e|s|y)$/;
+  const ENDINGS = /(?:ation|ing|ment|er|or|ed|ally|al|ly|ion|ive|e|y)$/;
 
   // --- words ---
 
@@ -26,13 +26,13 @@
     return GREEK[bare] ?? bare;
   };
 
-  // What is left of a word without its ending: "retrieve", "retrieval" and "retrieved" are one.
+  // What is left of a word without its ending: "retrieve", "retrieval" and "retrieved" are one. A short rest would
+  // say too little: "notation" is not "not".
   const stem = (word) => {
     if (word.length < 4 || /\d/.test(word)) return word;
-    let root = word.replace(/(i)z(?=e|ing|ation)/, "$1s").replace(/ies$/, "y");
-    const short = root.replace(ENDINGS, "");
-    if (short.length >= 3 && /[aeiouy]/.test(short)) root = short;
-    return root.replace(/([^aeiouls])\1$/, "$1");
+    const one = word.replace(/iz(?=e|ing|ation)/, "is").replace(/ies$/, "y").replace(/([^sui])s$/, "$1");
+    const short = one.replace(ENDINGS, "");
+    return (short.length >= 4 ? short : one).replace(/([^aeiouls])\1$/, "$1");
   };
 
   const tokens = (text) =>
@@ -64,6 +64,8 @@
     return { like: best[0], at: best[1], count };
   };
 
+  const asName = (phrases) => phrases.flat().map((token) => token.stem).join(" ");
+
   // --- the book ---
 
   let book;
@@ -77,7 +79,7 @@
       anchor,
       title,
       text,
-      names: names.map((name) => tokens(name).map((token) => token.word).join(" ")),
+      names: names.map((name) => asName([tokens(name)])),
       titleTokens: tokens(title),
       textTokens: tokens(text),
     })),
@@ -107,8 +109,6 @@
     return terms;
   };
 
-  const asName = (phrases) => phrases.flat().map((token) => token.word).join(" ");
-
   const weigh = (piece, terms) => {
     let score = 0;
     let inTitle = 0;
@@ -130,7 +130,8 @@
       score += best;
       inTitle += titled;
     }
-    if (inTitle === terms.length) score += 60 + (40 * terms.length) / Math.max(1, piece.titleTokens.length);
+    const isTitled = inTitle === terms.length;
+    if (isTitled) score += 60 + (40 * terms.length) / Math.max(1, piece.titleTokens.length);
     const own = terms.map(({ phrases }) => phrases[0]);
     if (terms.length > 1) {
       const together = own.flat();
@@ -141,7 +142,8 @@
     const isPlace = PLACES.has(book.kinds[piece.kind]);
     if (named(own)) score += isPlace ? 200 : 2000 - 100 * piece.kind;
     else if (!isPlace && terms.some(({ phrases }) => phrases.slice(1).some((phrase) => named([phrase])))) score += 150;
-    return { piece, score: score + (WEIGHTS[book.kinds[piece.kind]] ?? 0), at, hits };
+    const weight = WEIGHTS[book.kinds[piece.kind]] ?? 0;
+    return { piece, score: score + (isTitled ? weight : Math.min(weight, 0)), at, hits };
   };
 
   const find = (terms) =>
