@@ -166,8 +166,7 @@ NAMES_OF_COLOURS = {"BLUE", "ORANGE", "GREEN", "PINK", "SKY", "GREY", "PALETTE"}
 SOURCES = [
     *sorted((project_root() / "notebooks").glob("*.py")),
     project_root() / "src/assocmem/book/overview.py",
-    project_root() / "src/assocmem/book/idea_figures.py",
-    project_root() / "src/assocmem/book/scale_figures.py",
+    *sorted((project_root() / "src/assocmem/book").glob("*_figures.py")),
 ]
 
 
