@@ -21,7 +21,10 @@ GLOSSARY = "book/glossary"
 """The page with the terms."""
 ALSO = {"book/idea", "book/proofs", "book/errata"}
 """Pages that get links besides the sections."""
-ORDINARY = {"check", "clip", "dual", "edge", "force", "fresh", "lift", "pool", "rival"}
+ORDINARY = {
+    *("check", "clip", "column", "comparison", "coupling", "dual"),
+    *("edge", "force", "fresh", "lift", "pool", "rival"),
+}
 """Terms that are verbs or plain words as often as terms: the glossary has them, but nothing is guessed."""
 IRREGULAR = {"kind of evidence": ["kinds of evidence"], "SAT": [], "UNSAT": []}
 """Terms that have no regular plural, with the other forms that they have."""
