@@ -1,7 +1,7 @@
 """The reference of the package: pages from its docstrings, links to them from the text, and links back.
 
-- A line ``<<face>>`` or ``<<room NAME>>`` on a page below ``book/api`` is replaced by what is public there, as
-  directives of autodoc; `assocmem.book.api` says what that is.
+- A line ``<<face>>`` or ``<<room NAME>>`` on a page below ``book/api`` is replaced by what is public there,
+  as directives of autodoc; `assocmem.book.api` says what that is.
 - Names in single backticks in docstrings become links where they are public, and code elsewhere.
 - In the text of all other pages, the first inline code of a page that names a function of the face leads to
   its entry.
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 from docutils import nodes
 from sphinx import addnodes
@@ -30,7 +29,9 @@ PLACE = re.compile(r"^<<(?:(?P<face>face)|room (?P<room>\w+))>>$", re.MULTILINE)
 ONLY_ON_SCREEN = "# {title}\n\nOn the pages; not in print.\n"
 """What is read in place of a page of the reference for the print, which drops it."""
 FREE = re.compile(r"(?P<bar>\|)|(?P<tail>(?<=\w)_)(?=\W|$)")
-"""What reStructuredText would take for a mark outside of code: a bar, and an underscore at the end of a word."""
+"""What reStructuredText would take for a mark outside of code: a bar, an underscore at the end of a word."""
+RULE = re.compile(r"\s*-{3,}\s*")
+"""The line below the heading of a part of a docstring, such as its parameters."""
 CODE = re.compile(r"(:[\w:]+:`[^`]+`|``.+?``(?!`)|`[^`\n]+`)")
 """Code, names and roles within a line of a docstring."""
 
@@ -81,6 +82,9 @@ def mend_docstring(app: Sphinx, what: str, name: str, obj: object, options: obje
         As autodoc gives them with ``autodoc-process-docstring``.
     """
     module = name if what == "module" else getattr(obj, "__module__", None) or name
+    rules = [number for number, line in enumerate(lines) if RULE.fullmatch(line)]
+    if rules and api.is_brief(module):
+        del lines[rules[0] - 1 :]
     indent = None  # of the line that ended with two colons: what is indented more is as it is
     for number, line in enumerate(lines):
         depth = len(line) - len(line.lstrip())
@@ -135,6 +139,25 @@ def skip_what_is_not_told(
     """
     told = callable(obj) or isinstance(obj, property | classmethod | staticmethod) or hasattr(obj, "func")
     return None if told else True
+
+
+def shorten_contents(app: Sphinx, doctree: nodes.document) -> None:
+    """List modules alone in the contents of a room: Sphinx copies all contents into every page's sidebar.
+
+    Parameters
+    ----------
+    app, doctree
+        As Sphinx gives them with ``doctree-read``.
+    """
+    docname = app.env.docname
+    if docname.startswith(api.API) and docname != api.FACE:
+        contents = app.env.tocs[docname]
+        for entry in list(contents.findall(nodes.list_item)):
+            link = next(entry.findall(nodes.reference), None)
+            if link is not None and link.get("anchorname", "").startswith(f"#{api.PACKAGE}."):
+                entry.parent.remove(entry)
+        for empty in [part for part in contents.findall(nodes.bullet_list) if not len(part)]:
+            empty.parent.remove(empty)
 
 
 # --- links to the reference ---------------------------------------------------------------------------------
@@ -308,6 +331,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("env-purge-doc", forget_uses)
     app.connect("env-merge-info", merge_uses)
     app.connect("env-updated", pages_to_write)
+    app.connect("doctree-read", shorten_contents, priority=900)  # once the contents are there
     app.connect("doctree-resolved", add_uses)
     app.connect("autodoc-process-docstring", mend_docstring, priority=400)  # before napoleon at 500
     app.connect("autodoc-skip-member", skip_what_is_not_told)

@@ -1,7 +1,7 @@
 """The reference of the package: what is public, on which page it is told, and which sections use it.
 
-All is read from the sources as syntax trees and nothing is imported. A name of the face is told on the page of
-the face; all else that is public and has a docstring is told on the page of its room.
+All is read from the sources as syntax trees and nothing is imported. A name of the face is told on the page
+of the face; all else that is public and has a docstring is told on the page of its room.
 """
 
 import ast
@@ -34,6 +34,8 @@ ROOMS = (
     GROUND,
 )
 """The rooms, in the order of the story; each has a page of its name."""
+BRIEF = {"experiments", "sweeps", "book", GROUND}
+"""Rooms whose names only this project calls: what they do is told, parameters and results are not."""
 LEFT_OUT = {"__main__", "training.columns_gpu", "training.attention_gpu"}
 """Modules that cannot be imported everywhere, or that nobody imports."""
 CODE = re.compile(r"(``[^`]+``|`[^`]+`)")
@@ -199,6 +201,12 @@ def _module_names():
     return {name for room in ROOMS for name in modules(room)}
 
 
+def is_brief(module: str) -> bool:
+    """Tell whether a module, with the package's name, lies in a room that is told in brief."""
+    parts = module.split(".")
+    return (parts[1] if len(parts) > 2 else GROUND) in BRIEF and module != PACKAGE
+
+
 # --- who uses it ----------------------------------------------------------------------------------
 
 
@@ -258,7 +266,7 @@ def face_text() -> str:
     parts = []
     for room in (room for room in ROOMS if room in groups):
         parts += [f"## {room.capitalize()}", "", _listing(groups[room]), ""]
-        parts += [_eval(_directive(entry)) for entry in groups[room]]
+        parts.append(_eval("\n".join(map(_directive, groups[room]))))
     return "\n".join(parts)
 
 
@@ -281,10 +289,11 @@ def room_text(room: str) -> str:
         here = [entry for entry in own if entry.page != FACE]
         elsewhere = [_link(entry) for entry in own if entry.page == FACE]
         title = module if room == GROUND else module.partition(".")[2]
-        parts += [f"## `{title}`", "", _eval(f".. automodule:: {full}\n   :no-members:\n")]
+        told = f".. automodule:: {full}\n   :no-members:\n"
+        parts += [f"## `{title}`", ""]
         if elsewhere:
             parts += [f"On the face, and told there: {', '.join(elsewhere)}.", ""]
-        parts += [_eval(_directive(entry)) for entry in here]
+        parts.append(_eval("\n".join([told, *map(_directive, here)])))
     return "\n".join(parts)
 
 
