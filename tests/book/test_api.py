@@ -62,7 +62,8 @@ def test_inline_code_names_a_function_or_does_not(text, home):
 
 def test_what_a_section_uses_is_read_from_its_code():
     cells = [
-        "import assocmem as am\nfrom assocmem.pairs import sizes\nfrom assocmem.theory.crossover import crossover",
+        "import assocmem as am\nfrom assocmem.pairs import sizes",
+        "from assocmem.theory.crossover import crossover",
         "found = am.fit(pairs, am.TailAverage(r=0.1, beta=1.0), ridge=1)\nsizes.tail_count(0.1, 9)",
         "this is no Python",
     ]

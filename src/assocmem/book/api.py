@@ -190,10 +190,12 @@ def resolved(text: str, module: str) -> Entry | str | None:
     for place in places:
         if place in entries():
             return entries()[place]
+    if text in face():
+        return entries()[face()[text]]
     for place in places[1:]:
         if place.removeprefix(f"{PACKAGE}.") in _module_names() and place.startswith(f"{PACKAGE}."):
             return place
-    return entries()[face()[text]] if text in face() else None
+    return None
 
 
 @cache
