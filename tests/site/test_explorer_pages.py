@@ -373,14 +373,17 @@ def test_the_map_lets_a_finger_scroll_and_takes_a_tap(browser, origin):
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.7
     before = page.evaluate("scrollY")
     touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
-    for i in range(1, 13):
+    for i in range(1, 8):
         touch.send(
-            "Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y - 15 * i}]}
+            "Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y - 25 * i}]}
         )
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     page.wait_for_function("before => scrollY > before + 50", arg=before)
     assert (page.input_value("#set-r"), page.input_value("#set-load")) == ("0.15", "0.2")
-    page.locator("#phase-explorer .am-answer").scroll_into_view_if_needed()
+    page.wait_for_function(STILL)
+    page.evaluate(
+        "document.querySelector('#phase-map').scrollIntoView({block: 'center', behavior: 'instant'})"
+    )
     page.wait_for_function(STILL)
     box = page.locator("#phase-map").bounding_box()
     page.touchscreen.tap(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"])

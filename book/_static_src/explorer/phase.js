@@ -37,17 +37,22 @@
     const at = map.at(event);
     if (at) controls.set({ r: at[0], load: at[1] });
   };
-  // A finger that goes up or down scrolls the page: it moves the point by a tap, or sideways. Where the
-  // browser takes a touch for scrolling after all, the point goes back.
-  let before = null;
+  // A finger moves the point by a tap, or sideways; one that goes up or down scrolls the page.
+  let touch = null;
   map.svg.addEventListener("pointerdown", (event) => {
-    before = { r: controls.values.r, load: controls.values.load };
-    if (event.pointerType === "touch") return;
+    touch = event.pointerType === "touch" ? { x: event.clientX, y: event.clientY, sideways: false } : null;
+    if (touch) return;
     map.svg.setPointerCapture(event.pointerId);
     move(event);
   });
-  map.svg.addEventListener("pointermove", (event) => event.buttons && move(event));
-  map.svg.addEventListener("pointercancel", () => before && controls.set(before));
+  map.svg.addEventListener("pointermove", (event) => {
+    if (touch && !touch.sideways) {
+      const across = Math.abs(event.clientX - touch.x), along = Math.abs(event.clientY - touch.y);
+      touch.sideways = across > 6 && across > along;
+      if (!touch.sideways) return;
+    }
+    if (event.buttons) move(event);
+  });
   map.svg.addEventListener("click", move);
   map.svg.addEventListener("keydown", (event) => {
     const step = event.shiftKey ? 0.1 : 0.01, { r, load } = controls.values;
