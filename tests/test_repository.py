@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from assocmem.book.notes import read_notes
-from assocmem.book.sections import read_entries, section_names
+from assocmem.book.second_pages import is_divided
+from assocmem.book.sections import SECOND, load_section, read_entries, section_names
 from assocmem.sweeps.project import project_root
 
 ROOT = project_root()
@@ -41,7 +42,10 @@ def test_the_table_of_contents_has_the_parts_and_sections_in_their_order():
     """``notebooks/sections.yml`` says which; what does not fit is told with the text that would."""
     parts = {}
     for name, notes in read_notes(read_entries(ROOT), ROOT).items():
-        parts.setdefault(notes.part, []).append({"file": f"book/sections/{name}"})
+        chapter = {"file": f"book/sections/{name}"}
+        if is_divided(load_section(name, ROOT)):
+            chapter["sections"] = [{"file": f"book/sections/{name}{SECOND}"}]
+        parts.setdefault(notes.part, []).append(chapter)
     wanted = [{"caption": part, "numbered": True, "chapters": files} for part, files in parts.items()]
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     found = [part for part in toc["parts"] if part.get("numbered")]

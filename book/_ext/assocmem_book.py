@@ -24,7 +24,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
 
-from assocmem.book.sections import PAGES
+from assocmem.book.sections import PAGES, section_of
 
 BOOK = Path(__file__).resolve().parent.parent
 """The folder of the hand-written pages."""
@@ -136,7 +136,7 @@ def read_address(app: Sphinx, config: Config) -> None:
 def page_source(pagename: str) -> str | None:
     """Return the file a reader would edit to change a page, or None for a page that the build writes."""
     if pagename.startswith(PAGES):
-        return f"notebooks/{pagename.removeprefix(PAGES)}.py"
+        return f"notebooks/{section_of(pagename)}.py"
     if pagename.startswith("book/") and pagename not in BUILT_PAGES:
         return f"{pagename}.md"
     return None
@@ -232,8 +232,8 @@ def launch_buttons(host: str, owner: str, name: str, pagename: str) -> list[dict
     """
     if host != "github.com" or not pagename.startswith(PAGES):
         return []
-    section = pagename.removeprefix(PAGES)
-    colab = f"https://colab.research.google.com/github/{owner}/{name}/blob/gh-pages/_sources/{pagename}.ipynb"
+    section = section_of(pagename)
+    colab = f"https://colab.research.google.com/github/{owner}/{name}/blob/gh-pages/_sources/{PAGES}{section}.ipynb"
     binder = (
         f"https://mybinder.org/v2/gh/{owner}/{name}/main?urlpath={quote(f'lab/tree/notebooks/{section}.py')}"
     )

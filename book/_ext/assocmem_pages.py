@@ -8,10 +8,32 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from assocmem.book import claims, ledger, markdown, notes, run_record, section_pages
-from assocmem.book.sections import ENTRIES, PAGES, load_section
+from assocmem.book import (
+    check_card,
+    claims,
+    code_labels,
+    ledger,
+    markdown,
+    notes,
+    run_record,
+    second_pages,
+    section_pages,
+    strip,
+)
+from assocmem.book.sections import ENTRIES, PAGES, SECOND, load_section, read_entries, section_of
 
-MODULES = (claims, ledger, markdown, notes, run_record, section_pages)
+MODULES = (
+    check_card,
+    claims,
+    code_labels,
+    ledger,
+    markdown,
+    notes,
+    run_record,
+    second_pages,
+    section_pages,
+    strip,
+)
 """What the head, the end and the anchors of a section are made by: the page is read anew when one changes."""
 
 
@@ -26,8 +48,10 @@ def add_around_section(app: Sphinx, docname: str, source: list[str]) -> None:
     if not docname.startswith(PAGES):
         return
     root = Path(app.srcdir)
-    name = docname.removeprefix(PAGES)
-    notebook = root / f"{docname}.ipynb"
+    name = section_of(docname)
+    notebook = root / PAGES / f"{name}.ipynb"
+    tables = {f"{path.parent.name}/{path.stem}" for path in (root / "data").glob("*/*.csv")}
+    chapter = list(read_entries(root)).index(name) + 1
     section = load_section(name, root)
     own_notes = notes.read_notes([name], root)[name]
     record = run_record.read_record(notebook)
@@ -36,7 +60,9 @@ def add_around_section(app: Sphinx, docname: str, source: list[str]) -> None:
     files += [run_record.record_path(notebook)] if record else []
     for path in files:
         app.env.note_dependency(path)
-    source[0] = json.dumps(section_pages.page(json.loads(source[0]), section, own_notes, record))
+    executed, second = json.loads(source[0]), docname.endswith(SECOND)
+    about = {"chapter": chapter, "tables": tables, "second": second}
+    source[0] = json.dumps(section_pages.page(executed, section, own_notes, record, **about))
 
 
 def add_filter(

@@ -1,14 +1,13 @@
 """What the printed book needs from Sphinx's LaTeX builder and does not find there.
 
 - Parts and chapters that are named and numbered like the pages, with the opening page as an introduction.
-- Print for what is HTML on the pages: verdicts, tables of checks, cards.
+- Print for what is HTML on the pages: verdicts, cards.
 - Settings: A4, fonts with all letters that code and prose use, a title page without a date.
 """
 
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,10 +33,8 @@ WIDE = 80
 """Characters of text on a line, about."""
 NARROWEST = 8
 """Characters of the narrowest column: one with fewer counts as if it had so many."""
-CHECK_WIDTHS = (14, 86)
-"""Relative widths of the columns of a check: names and facts."""
 WIDTHS = {
-    ("ledger-table", 4): (24, 28, 24, 24),  # verdict, measured, predicted, falsehood
+    ("ledger-table", 3): (30, 40, 30),  # verdict, measured, falsehood
     ("section-parameters", 4): (25, 25, 22, 28),  # name, default, range, meaning
     ("status-table", 6): (20, 20, 8, 12, 14, 26),  # readers, table, rows, time, days, machine
 }
@@ -99,6 +96,7 @@ PREAMBLE = r"""
 \definecolor{limits}{HTML}{8A5800}
 \definecolor{fails}{HTML}{A11D17}
 \definecolor{notyet}{HTML}{4A525C}
+\definecolor{band}{HTML}{BFDCC7} % of the strip of a check
 \newcommand{\verdict}[2]{\textbf{\color{#1}#2}}
 \expandafter\def\csname DUroleverdict-holds\endcsname#1{\verdict{holds}{#1}}
 \expandafter\def\csname DUroleverdict-limits\endcsname#1{\verdict{limits}{#1}}
@@ -215,37 +213,6 @@ def raw(text: str) -> nodes.raw:
 
 
 # --- what is HTML on the pages ---
-
-
-class Checks(SphinxPostTransform):
-    """Make a table of each check, which the pages have as HTML."""
-
-    default_priority = 3  # before one of an output's forms is chosen
-    builders = ("latex",)
-
-    def run(self, **kwargs: object) -> None:
-        """Replace outputs that hold a table of a check."""
-        for html in list(self.document.findall(nodes.raw)):
-            if html.astext().startswith('<table class="check"'):
-                output = html.parent
-                while output.get("nb_element") != "mime_bundle":
-                    output = output.parent
-                output.replace_self(check_table(html.astext()))
-
-
-def check_table(html: str) -> nodes.table:
-    """Return the HTML table of a check as a table."""
-    tree = ET.fromstring(html)
-    verdict = tree.find("caption/span")
-    rows = [(row[0].text, nodes.Text("".join(row[1].itertext()))) for row in tree.iter("tr")]
-    rows.append(("Verdict", badge(verdict.text, verdict.get("class").split())))
-    body = nodes.tbody()
-    for name, content in rows:
-        cells = (nodes.strong("", name), content)
-        body += nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
-    columns = [nodes.colspec(colwidth=width) for width in CHECK_WIDTHS]
-    group = nodes.tgroup("", *columns, body, cols=2)
-    return nodes.table("", group, classes=["colwidths-given"])
 
 
 def badge(text: str, classes: list[str]) -> nodes.inline:
@@ -409,6 +376,6 @@ class FoldedCode(SphinxPostTransform):
 def setup(app: Sphinx) -> dict:
     """Register the extension with Sphinx."""
     app.connect("config-inited", set_up_print, priority=950)  # after the table of contents at 900
-    for transform in (Parts, Checks, Verdicts, Statements, Anchors, Cards, Tables, FoldedCode):
+    for transform in (Parts, Verdicts, Statements, Anchors, Cards, Tables, FoldedCode):
         app.add_post_transform(transform)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

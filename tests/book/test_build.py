@@ -186,7 +186,9 @@ def test_rendering_turns_warnings_into_errors_again_and_again(small_book):
     assert (html / "claims.json").is_file()
     text = (html / "book" / "sections" / "correlation_memory.html").read_text(encoding="utf-8")
     section = BeautifulSoup(text, "html.parser")
-    assert [len(section.select(f"#check-{claim} table.check")) for claim in PROMISED] == [1] * len(PROMISED)
+    assert [len(section.select(f"#check-{claim}.check-card svg.strip")) for claim in PROMISED] == [1] * len(
+        PROMISED
+    )
     assert "python -m assocmem run correlation_memory -p n 4\n" in section.select_one(".section-end").text
     assert build.render(small_book, [*pages, "book/lost"]) == ["the book lacks the page book/lost"]
 

@@ -53,6 +53,14 @@ def test_each_check_has_a_place_of_its_own_in_the_book():
     assert [c["section"] for c in checks] == ["correlation_memory"] * 2 + ["sparse_repair"] * 2
 
 
+def test_a_check_after_those_of_the_story_is_on_the_second_page():
+    checks = {"correlation_memory": [eight(8), eight(8), eight(8)]}
+    entries = ledger(checks, {"correlation_memory": 2})
+    pages = [c["page"] for entry in entries for c in entry["checks"]]
+    assert pages == ["correlation_memory", "correlation_memory", "correlation_memory_checks"]
+    assert {c["page"] for entry in ledger(checks) for c in entry["checks"]} == {"correlation_memory"}
+
+
 def test_the_page_shows_every_statement_and_links_each_check():
     page = ledger_page(ledger({"correlation_memory": [eight(8), eight(8)]}), TITLES)
     overview, entries = page.split("\n## ", 1)
@@ -62,7 +70,8 @@ def test_the_page_shows_every_statement_and_links_each_check():
         assert statement.title in overview
         assert statement.place in entries
     assert "[Outer products](#check-proposition-1)" in overview
-    assert "[the constant [8]](#check-proposition-1-2): 8" in entries
+    assert '[the constant [8]](#check-proposition-1-2) <svg class="strip strip-small"' in entries
+    assert "</svg> 0 tolerances away" in overview
     assert "{doc}`Outer products <sections/correlation_memory>`" in entries
     assert "## Dual certificate (to come)" in page
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from assocmem.__main__ import main
-from assocmem.book.claims import MIME, check, statements
+from assocmem.book.claims import check, statements
 from assocmem.book.markdown import plain
 from assocmem.book.notes import read_notes
 from assocmem.book.run_record import read_record, record_path, run_in_words
@@ -103,7 +103,9 @@ def test_a_page_has_a_head_below_its_title_and_an_end(notes):
     first = cells[0]["source"]
     assert first.startswith("# Tiny\n\n::::{div} section-head")
     assert first.endswith("A start.")
-    assert cells[1] == before["cells"][1]
+    assert cells[1]["source"] == before["cells"][1]["source"]
+    assert cells[1]["outputs"] == before["cells"][1]["outputs"]
+    assert cells[1]["metadata"]["mystnb"]["code_prompt_show"] == "Code of this step"
     assert cells[-1]["source"] == end(load_section("tiny"), notes)
 
 
@@ -133,28 +135,55 @@ def test_the_end_has_a_command_that_works(project, notes, capsys):
     assert "-p xs '[0.2, 0.3]'\n" in text
 
 
-def test_each_check_begins_a_cell_with_an_anchor_and_leads_to_the_ledger(notes):
-    outputs = [
-        text_output("before"),
-        output("lemma-3"),
-        text_output("between"),
-        output("lemma-3"),
-        output("remark-6"),
-    ]
+def test_each_check_is_a_card_with_an_anchor_before_its_code(notes):
+    outputs = [text_output("before"), output("lemma-3"), output("lemma-3"), output("remark-6")]
     cells = page(notebook(*outputs), load_section("tiny"), notes, None)["cells"][1:-1]
     names = ["check-lemma-3-in-tiny", "check-lemma-3-in-tiny-2", "check-remark-6-in-tiny"]
-    assert [cell["source"] for cell in cells[::2]] == [f"({name})=" for name in names]
-    first, second, third = cells[1::2]
-    assert first["source"] == "measure()"
-    assert first["metadata"]["tags"] == ["hide-input"]
-    assert [len(cell["outputs"]) for cell in (first, second, third)] == [3, 1, 1]
-    for cell in (second, third):
-        assert cell["source"]  # one without is dropped with its outputs
-        assert cell["metadata"]["tags"] == ["remove-input"]
-    assert len({cell["id"] for cell in cells}) == 6
-    (data,) = (o["data"] for o in third["outputs"])
-    assert '<a href="../ledger.html#remark-6">' in data["text/html"]
-    assert data[MIME] == outputs[-1]["data"][MIME]
+    *cards, code = cells
+    assert [cell["source"].splitlines()[0] for cell in cards] == [f"({name})=" for name in names]
+    assert "[Remark 6](#remark-6)" in cards[2]["source"]
+    assert code["source"] == "measure()"
+    assert code["outputs"] == [text_output("before")]
+    assert len({cell["id"] for cell in cells}) == 4
+
+
+def test_a_divided_section_has_two_pages_that_lead_to_each_other(notes):
+    whole = notebook(output("lemma-3"))
+    start = {"metadata": {"tags": ["second-page"]}, "source": "# The rest\n\nMore."}
+    second = {"cell_type": "markdown", "id": "s"} | start
+    more = notebook(output("lemma-3"))["cells"][1] | {"id": "c"}
+    whole["cells"] += [second, more]
+    section = load_section("tiny")
+    story = page(whole, section, notes, RECORD)["cells"]
+    rest = page(whole, section, notes, RECORD, second=True)["cells"]
+    assert "(check-lemma-3-in-tiny)=" in story[1]["source"]
+    assert "{doc}`tiny_checks`" in story[-1]["source"]
+    assert rest[0]["source"].startswith("# The rest\n\n:::{div} section-head")
+    assert "<tiny>`" in rest[0]["source"]
+    assert rest[0]["source"].endswith("More.")
+    assert "(check-lemma-3-in-tiny-2)=" in rest[1]["source"]
+    assert rest[-1]["id"] == "c"
+    assert "tiny_checks" not in page(notebook(), section, notes, None)["cells"][-1]["source"]
+
+
+def test_the_parameters_are_shown_once(notes):
+    executed = notebook()
+    executed["cells"][1]["metadata"]["tags"] = ["parameters"]
+    cell = page(executed, load_section("tiny"), notes, None)["cells"][1]
+    assert cell["metadata"]["tags"] == ["parameters", "remove-cell"]
+
+
+def test_a_figure_leads_to_its_tables_and_to_its_explorer(notes):
+    executed = notebook()
+    draw = executed["cells"][1]
+    draw["metadata"] |= {"mystnb": {"figure": {"name": "fig-a"}}, "explore": "explore_phase?r=0.2"}
+    draw["source"] = 'known = read_table("tiny", "half", "paper")\nplot(known)'
+    cells = page(executed, load_section("tiny"), notes, None, tables={"tiny/half"}, chapter=3)["cells"]
+    assert cells[1]["metadata"]["mystnb"]["code_prompt_show"] == "Code of Fig. 3.1"
+    assert cells[2]["source"].splitlines()[1:-1] == [
+        "Numbers from the stored table [tiny/half](#table-tiny-half).",
+        '<a href="../explore_phase.html?r=0.2">Move it in an explorer.</a>',
+    ]
 
 
 # --- the record -----------------------------------------------------------------------------------

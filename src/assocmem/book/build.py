@@ -20,7 +20,8 @@ from assocmem.book.promises import broken_promises, still_pictures
 from assocmem.book.proof_map import proof_map
 from assocmem.book.rendered import render_alone
 from assocmem.book.run_record import read_record
-from assocmem.book.sections import PAGES, load_section
+from assocmem.book.second_pages import checks_of_story, write_second_pages
+from assocmem.book.sections import PAGES, load_section, section_of
 from assocmem.book.status_page import status_page
 from assocmem.book.tables_page import tables_page
 from assocmem.checks import UsageError
@@ -91,10 +92,11 @@ def prepare(root: Path, pages: Iterable[str], *, force: bool = False) -> tuple[l
     UsageError
         Before anything is executed, if what is said about a section is incomplete or makes no sense.
     """
-    names = [page.removeprefix(PAGES) for page in pages if page.startswith(PAGES)]
+    names = sections_on(pages)
     read_notes(names, root)  # before anything is executed
     problems, times = execute_sections(names, root, force=force)
     problems = problems or lacking(names, root)
+    problems = problems or write_second_pages(pages, root)
     problems = problems or write_ledger(names, root)
     if not problems:
         try:
@@ -110,7 +112,23 @@ def contents(root: Path) -> list[str]:
     """Pages of ``_toc.yml`` in order, without endings."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     chapters = [chapter for part in toc.get("parts", []) for chapter in part["chapters"]]
-    return [toc["root"], *(entry["file"] for entry in [*toc.get("chapters", []), *chapters])]
+    entries = [*toc.get("chapters", []), *chapters]
+    return [toc["root"], *(page["file"] for entry in entries for page in (entry, *entry.get("sections", [])))]
+
+
+def sections_on(pages: Iterable[str]) -> list[str]:
+    """Names of the sections that have a page, in the order of the pages.
+
+    Parameters
+    ----------
+    pages : iterable of str
+        From `contents`.
+
+    Returns
+    -------
+    list of str
+    """
+    return list(dict.fromkeys(section_of(page) for page in pages if page.startswith(PAGES)))
 
 
 def execute_sections(
@@ -212,7 +230,7 @@ def write_ledger(names: Sequence[str], root: Path) -> list[str]:
         failed, and the statements that are checked more or less often than ``notebooks/sections.yml`` says.
     """
     checks = _checks(names, root)
-    entries = ledger(checks)
+    entries = ledger(checks, {name: checks_of_story(root / PAGES / f"{name}.ipynb") for name in names})
     _write_if_changed(root / "book" / "ledger.md", ledger_page(entries, _titles(names, root)))
     _write_if_changed(root / "book" / "ledger_line.md", ledger_line(entries))
     _write_if_changed(root / "book" / "proof_map.md", proof_map(entries))

@@ -8,13 +8,14 @@ outputs.
 import html
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import yaml
 
+from assocmem.book.strip import Strip, strip, svg
 from assocmem.checks import require
 
 VERDICTS = ("holds", "holds with limits", "does not hold", "not yet")
@@ -123,6 +124,10 @@ class Check:
         Where the statement bites only under conditions worth stating.
     verdict, expected : str
         What came out, and what the text of the section says came out.
+    axis : str
+        What the numbers are, with their unit; stands at the axis of the strip.
+    each : list of str
+        A few words on each number, or nothing.
     """
 
     claim: str
@@ -137,6 +142,8 @@ class Check:
     limits: str
     verdict: str
     expected: str
+    axis: str = ""
+    each: list[str] = field(default_factory=list)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         return {"text/plain": self._text(), "text/html": self.html(), MIME: asdict(self)}
@@ -147,8 +154,12 @@ class Check:
             ("Claim", f"{statement.name}: {statement.title}"),
             ("Kind", f"{self.kind}: {KINDS[self.kind]}"),
             ("Measured", f"{self.what}: {in_short(self.measured)}"),
-            ("Predicted", self.agreement),
-            ("Falsehood", f"{self.falsehood}: {self.rejection}"),
+            (
+                "Predicted",
+                f"{bound_in_short(self.relation, self.predicted)}, tolerance {in_short(self.tolerance)}: "
+                f"{self.agreement}",
+            ),
+            ("Falsehood", f"{self.falsehood}: {in_short(self.falsehood_predicted)}, {self.rejection}"),
             *([("Limits", self.limits)] if self.limits else []),
         ]
 
@@ -173,36 +184,45 @@ class Check:
 
     @property
     def agreement(self) -> str:
-        """How the measurement compares with the prediction, in a few words."""
-        text = f"{bound_in_short(self.relation, self.predicted)}, tolerance {in_short(self.tolerance)}"
-        return f"{text}: {_in_tolerances(self.distance)}"
+        """How far the measurement is from the prediction, in a few words."""
+        return _in_tolerances(self.distance)
 
     @property
     def rejection(self) -> str:
-        """How the measurement compares with the falsehood, in a few words."""
+        """How far the measurement is from the falsehood, in a few words."""
         verb = "rejected" if self.falsehood_distance > 1 else "not rejected"
-        return f"{in_short(self.falsehood_predicted)}, {verb}: {_in_tolerances(self.falsehood_distance)}"
+        return f"{verb}, {_in_tolerances(self.falsehood_distance)}"
 
-    def _text(self):
-        return "\n".join(f"{name}: {text}" for name, text in (*self._rows(), ("Verdict", self.verdict)))
+    @property
+    def strip(self) -> Strip:
+        """The numbers along an axis, to be drawn."""
+        return strip(self.measured, self.predicted, self.tolerance, self.falsehood_predicted, self.relation)
 
-    def html(self, ledger: str = "") -> str:
-        """The check as a table with the verdict for its title, in HTML, which shows anywhere.
+    def drawing(self, *, small: bool = False) -> str:
+        """The strip as an inline SVG, with a sentence for those who do not see it.
 
         Parameters
         ----------
-        ledger : str
-            Address of the statement's entry in the ledger, to which the claim then leads.
+        small : bool
+            Without ticks, for a cell of a table.
 
         Returns
         -------
         str
         """
-        cells = {name: html.escape(text) for name, text in self._rows()}
-        if ledger:
-            cells["Claim"] = f'<a href="{html.escape(ledger)}">{cells["Claim"]}</a>'
-        rows = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in cells.items())
-        return f'<table class="check"><caption>{badge(self.verdict)}</caption><tbody>{rows}</tbody></table>'
+        count = len(self.measured)
+        numbers = f"{count} numbers" if count > 1 else "One number"
+        told = f"{numbers}: {self.agreement} from the prediction; the falsehood is {self.rejection}."
+        return svg(self.strip, told, small=small)
+
+    def _text(self):
+        return "\n".join(f"{name}: {text}" for name, text in (*self._rows(), ("Verdict", self.verdict)))
+
+    def html(self) -> str:
+        """The check as its strip and a table, in HTML, which shows in any notebook; pages have a card."""
+        rows = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in self._rows())
+        caption = f"<caption>{badge(self.verdict)}</caption>"
+        return f'{self.drawing()}<table class="check">{caption}<tbody>{rows}</tbody></table>'
 
 
 def check(
@@ -217,6 +237,8 @@ def check(
     relation: str = "==",
     limits: str = "",
     expected: str | None = None,
+    axis: str = "",
+    each: Sequence[str] = (),
 ) -> Check:
     """Compare a measurement with what is claimed, and with a falsehood that it must contradict.
 
@@ -240,6 +262,11 @@ def check(
         Conditions under which the statement bites; turns "holds" into "holds with limits".
     expected : str, optional
         The verdict that the section's text reports; by default the best one possible here.
+    axis : str
+        What the numbers are, with their unit, for the axis under them. This, like ``what``, ``limits`` and
+        the words of the falsehood, may hold formulas between dollars.
+    each : sequence of str
+        A few words on each of the numbers.
 
     Returns
     -------
@@ -251,8 +278,8 @@ def check(
     Raises
     ------
     ValueError
-        For an unknown claim, kind or relation, a negative tolerance, numbers that are not finite, or
-        asymptotic arithmetic without limits.
+        For an unknown claim, kind or relation, a negative tolerance, numbers that are not finite, words on
+        more or fewer numbers than there are, or asymptotic arithmetic without limits.
     """
     require(claim in statements(), "claim", claim, "the id of a statement in claims.yml")
     require(kind in KINDS, "kind", kind, f"one of {', '.join(KINDS)}")
@@ -270,6 +297,8 @@ def check(
     finite = np.isfinite(np.concatenate([measured, predicted, tolerance, wrong])).all()
     require(finite, "measured", measured, "finite, and so the numbers it is compared with")
     require(min(tolerance) >= 0, "tolerance", tolerance, ">= 0")
+    each = [str(words) for words in each]
+    require(len(each) in (0, len(measured)), "each", each, f"{len(measured)} words, one for each number")
     if not (_distances(measured, predicted, tolerance, relation) <= 1).all():
         verdict = "does not hold"
     elif _together(measured, wrong, tolerance, relation) <= 1:
@@ -277,7 +306,20 @@ def check(
     else:
         verdict = best
     return Check(
-        claim, what, kind, measured, predicted, tolerance, relation, named, wrong, limits, verdict, expected
+        claim,
+        what,
+        kind,
+        measured,
+        predicted,
+        tolerance,
+        relation,
+        named,
+        wrong,
+        limits,
+        verdict,
+        expected,
+        axis,
+        each,
     )
 
 
@@ -300,9 +342,9 @@ def _together(*comparison):
 def _in_tolerances(distance):
     """A distance in words."""
     if distance == 0:
-        return "within it exactly"
+        return "0 tolerances away"
     if np.isinf(distance):
-        return "outside, where nothing is tolerated"
+        return "away where nothing is tolerated"
     number = "more than 1000" if distance > 1000 else f"{distance:.2g}"
     return f"{number} tolerances away"
 

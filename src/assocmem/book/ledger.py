@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 
-from assocmem.book.claims import KINDS, Check, badge, bound_in_short, in_short, statements
+from assocmem.book.claims import KINDS, Check, badge, statements
 from assocmem.book.markdown import list_table, section_link
+from assocmem.book.sections import SECOND
 
 _WORST_FIRST = ("does not hold", "not yet", "holds with limits", "holds")
 """The verdict of a statement is the first of these that one of its checks has."""
@@ -81,7 +82,9 @@ def _times(count):
     return f"{count} check" if count == 1 else f"{count or 'no'} checks"
 
 
-def ledger(checks: Mapping[str, Sequence[Check]]) -> list[dict]:
+def ledger(
+    checks: Mapping[str, Sequence[Check]], on_first_page: Mapping[str, int] | None = None
+) -> list[dict]:
     """One entry for each statement of the paper, as plain data for ``claims.json``.
 
     Parameters
@@ -89,16 +92,19 @@ def ledger(checks: Mapping[str, Sequence[Check]]) -> list[dict]:
     checks : mapping
         Lists of `Check` by section. A statement with several takes the worst verdict and the numbers that go
         with it.
+    on_first_page : mapping, optional
+        How many of a section's checks are on its first page, where it has two; by default all of them.
 
     Returns
     -------
     list of dict
     """
-    placed = [
-        (c, asdict(c) | _distances(c) | {"section": section, "anchor": anchor})
-        for section, own in checks.items()
-        for c, anchor in zip(own, anchors(section, own), strict=True)
-    ]
+    placed = []
+    for section, own in checks.items():
+        first = (on_first_page or {}).get(section, len(own))
+        for number, (c, anchor) in enumerate(zip(own, anchors(section, own), strict=True)):
+            place = {"section": section, "page": section + (SECOND if number >= first else "")}
+            placed.append((c, asdict(c) | _distances(c) | place | {"anchor": anchor}))
     entries = []
     for statement in statements().values():
         own = [entry for c, entry in placed if c.claim == statement.id]
@@ -218,7 +224,7 @@ Where the paper itself says something else than its proofs give is a page of its
 
 def _overview(entries, titles):
     """All entries in one table, with the worst check of each."""
-    rows = [("Statement", "What it is about", "Verdict", "Measured", "Predicted", "Checked in")]
+    rows = [("Statement", "What it is about", "Verdict", "Numbers", "Checked in")]
     for entry in entries:
         place = titles.get(entry["section"], _to_come(entry["section"]))
         worst = next((c for c in entry["checks"] if c["verdict"] == entry["verdict"]), None)
@@ -227,12 +233,11 @@ def _overview(entries, titles):
                 f"[{statements()[entry['id']].name}](#{entry['id']})",
                 entry["title"],
                 f'{badge(entry["verdict"])} <span class="ledger-kinds">{", ".join(entry["kinds"])}</span>',
-                in_short(worst["measured"]) if worst else "",
-                bound_in_short(worst["relation"], worst["predicted"]) if worst else "",
+                _strip(_check(worst)) if worst else "",
                 f"[{titles[worst['section']]}](#{worst['anchor']})" if worst else place,
             )
         )
-    on_paper = r"\Y{.13}\Y{.24}\Y{.13}\Y{.17}\Y{.17}\Y{.16}"  # a long table does not find its widths itself
+    on_paper = r"\Y{.14}\Y{.28}\Y{.15}\Y{.23}\Y{.20}"  # a long table does not find its widths itself
     return f"```{{tabularcolumns}} {on_paper}\n```\n\n" + list_table(rows, "ledger-overview")
 
 
@@ -250,7 +255,7 @@ def _entry(entry):
         *_neighbours(statement),
     ]
     if entry["checks"]:
-        rows = [("Verdict", "Measured", "Predicted", "Falsehood"), *map(_check_row, entry["checks"])]
+        rows = [("Verdict", "Measured", "Falsehood"), *map(_check_row, entry["checks"])]
         lines.append(list_table(rows, "ledger-table"))
     return "\n".join([*lines, "::::", ""])
 
@@ -270,11 +275,15 @@ def _check(entry):
     return Check(**{field.name: entry[field.name] for field in fields(Check)})
 
 
+def _strip(c):
+    """The numbers as a small strip, and in words how far they are from the prediction."""
+    return f"{c.drawing(small=True)} {c.agreement}"
+
+
 def _check_row(entry):
     c = _check(entry)
     return (
         f"{badge(c.verdict)} {c.kind}" + (f"; {c.limits}" if c.limits else ""),
-        f"[{c.what}](#{entry['anchor']}): {in_short(c.measured)}",
-        c.agreement,
+        f"[{c.what}](#{entry['anchor']}) {_strip(c)}",
         f"{c.falsehood}: {c.rejection}",
     )

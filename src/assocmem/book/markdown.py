@@ -50,3 +50,18 @@ def section_link(name: str, titles: Mapping[str, str]) -> str:
 def plain(text: str) -> str:
     """Text in which no character means anything to Markdown."""
     return re.sub(r"([\\`*_\[\]<$])", r"\\\1", text)
+
+
+def table_anchor(table: str) -> str:
+    """The name of a stored table's place on the page of tables.
+
+    Parameters
+    ----------
+    table : str
+        Such as ``"ridgeless_limit/slice"``.
+
+    Returns
+    -------
+    str
+    """
+    return "table-" + re.sub(r"[/_]", "-", table)

@@ -10,6 +10,7 @@ from cycler import cycler
 from IPython import get_ipython
 from IPython.core.pylabtools import select_figure_formats
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -48,6 +49,9 @@ ABOVE = ORANGE  # loads above it
 LIMIT = GREY  # of many pairs or dimensions, and lines to compare with
 INK = "black"  # predictions on top of coloured measurements
 PAPER = "white"  # on maps
+MAP = LinearSegmentedColormap.from_list("map", [PAPER, "#a9d5f5", SKY, BLUE, "#02223c"])
+"""From nothing to much, on a map. It begins with the paper, so that nothing is dark and much is bright on a
+dark page, which turns figures over. Lines on it are told apart by dashes, which no page turns over."""
 
 Value = TypeVar("Value")
 

@@ -76,7 +76,7 @@ def mistakes(cells: Iterable[dict]) -> list[str]:
             continue
         metadata, source = cell["metadata"], _text(cell["source"])
         wrong = _untold(metadata)
-        name = _figure(metadata).get("name")
+        name = figure_of(metadata).get("name")
         if name in places:
             wrong.append(f"its figure has the name {name} of that in cell {places[name]}")
         for tag in metadata.get("tags", []):
@@ -99,7 +99,7 @@ def _untold(metadata):
         return ["its header has mystnb that cannot be read"]
     if "mystnb" not in metadata:
         return []
-    figure, image = _figure(metadata), metadata["mystnb"].get("image")
+    figure, image = figure_of(metadata), metadata["mystnb"].get("image")
     told = {"name": figure.get("name"), "caption": figure.get("caption")}
     told["alternative text"] = image.get("alt") if isinstance(image, dict) else None
     return [
@@ -109,7 +109,18 @@ def _untold(metadata):
     ]
 
 
-def _figure(metadata):
+def figure_of(metadata: dict) -> dict:
+    """What the header of a cell says about its figure: name and caption; nothing where there is none.
+
+    Parameters
+    ----------
+    metadata : dict
+        Of the cell.
+
+    Returns
+    -------
+    dict
+    """
     about = metadata.get("mystnb")
     figure = about.get("figure") if isinstance(about, dict) else None
     return figure if isinstance(figure, dict) else {}
@@ -175,11 +186,11 @@ def _broken(cell):
         return
     shown = list(_shown(outputs))
     kinds = {kind for kind, _, _ in shown}
-    name = _figure(cell["metadata"]).get("name")
+    name = figure_of(cell["metadata"]).get("name")
     if name and "figure" not in kinds:
         yield f"its figure {name} has no picture"
     elif not name:
-        for kind in _promised(_text(cell["source"])):
+        for kind in makes(_text(cell["source"])):
             if kind not in kinds:
                 yield f"the {kind} that it makes is not shown"
         last = _named_last(_text(cell["source"]))
@@ -193,8 +204,19 @@ def _broken(cell):
             yield f"its picture {fault}"
 
 
-def _promised(source):
-    """Kinds of output that a cell makes by what it calls, functions that it only defines left out."""
+def makes(source: str) -> list[str]:
+    """Kinds of output that a cell makes by what it calls, functions that it only defines left out.
+
+    Parameters
+    ----------
+    source : str
+        Of the cell.
+
+    Returns
+    -------
+    list of str
+        Some of table, check, figure and text.
+    """
     nodes = list(_executed(syntax_tree(source)))
     called = {_name(node.func) for node in nodes if isinstance(node, ast.Call)}
     kinds = [kind for name, kind in MADE_BY.items() if name in called]

@@ -1,26 +1,40 @@
-"""What the book puts around a section: at its head, at its end and at its checks.
+"""What the book puts around a section: at its head, at its end, on its folds and at its checks.
 
 A person writes the notebook and a few lines in ``notebooks/sections.yml``; all else comes from the parameters
-cell, from the record of the run and from the checks. The executed notebook itself stays as it is.
+cell, from the record of the run and from the checks. The executed notebook itself stays as it is. Where one
+of its cells has the tag ``second-page``, the cells from there on are a page of their own.
 """
 
-import copy
 import re
 import shlex
+from collections.abc import Collection, Sequence
 
+from assocmem.book.check_card import card
 from assocmem.book.claims import check_in
+from assocmem.book.code_labels import labelled, tables_behind
 from assocmem.book.ledger import anchors
-from assocmem.book.markdown import list_table, plain
+from assocmem.book.markdown import list_table, plain, table_anchor
 from assocmem.book.notes import Notes
+from assocmem.book.promises import figure_of
 from assocmem.book.run_record import run_in_words
-from assocmem.book.sections import Section
+from assocmem.book.second_pages import split
+from assocmem.book.sections import SECOND, Section
 from assocmem.sweeps.parameters import Choice
 
 TITLE = re.compile(r"^# .+$", re.MULTILINE)
 """The line of a page's title, below which its head goes."""
 
 
-def page(notebook: dict, section: Section, notes: Notes, record: dict | None) -> dict:
+def page(
+    notebook: dict,
+    section: Section,
+    notes: Notes,
+    record: dict | None,
+    *,
+    chapter: int = 1,
+    tables: Collection[str] = (),
+    second: bool = False,
+) -> dict:
     """The page of a section.
 
     Parameters
@@ -31,24 +45,47 @@ def page(notebook: dict, section: Section, notes: Notes, record: dict | None) ->
     notes : Notes
     record : dict or None
         Of the run, from `assocmem.book.run_record.read_record`.
+    chapter : int
+        Number of the section in the book.
+    tables : collection of str
+        The stored tables that there are, such as ``"ridgeless_limit/slice"``.
+    second : bool
+        Whether the second page is wanted.
 
     Returns
     -------
     dict
-        The notebook with a head below the title, an end, an anchor at each check and a way from each check
-        to its entry in the ledger.
+        The notebook with a head below the title, an end, a card for each check, labels on what is folded
+        and, below each figure, where its numbers come from.
     """
-    first, *others = _with_anchors(notebook["cells"], section.name)
+    cells = list(_with_sources(_with_cards(notebook["cells"], section.name), tables))
+    story, rest = split(cells)
+    figures = sum(bool(figure_of(cell["metadata"]).get("name")) for cell in story)
+    if second:
+        first, *others = labelled(rest, str(chapter), figures + 1)
+        above, below = _second_head(section, notes), []
+    else:
+        first, *others = labelled(map(_without_parameters, story), str(chapter))
+        above = head(section, notes, record)
+        below = [_markdown("page-end", end(section, notes, rest))]
     text = "".join(first["source"])
     title = TITLE.search(text)
     place = title.end() if title else 0
-    first = first | {"source": f"{text[:place]}\n\n{head(section, notes, record)}\n{text[place:]}"}
-    cells = [first, *others, _markdown("page-end", end(section, notes))]
-    return notebook | {"cells": cells}
+    first = first | {"source": f"{text[:place]}\n\n{above}\n{text[place:]}"}
+    return notebook | {"cells": [first, *others, *below]}
 
 
 def _markdown(name, text):
     return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
+
+
+def _without_parameters(cell):
+    """A cell, unless it holds the parameters, which the head of the page has in a table."""
+    tags = cell["metadata"].get("tags", [])
+    if "parameters" not in tags:
+        return cell
+    tags = [*tags, "remove-cell"]
+    return cell | {"metadata": cell["metadata"] | {"tags": tags}}
 
 
 # --- head and end ---------------------------------------------------------------------------------
@@ -90,13 +127,24 @@ def _parameter_row(parameter):
     return f"`{parameter.name}`", f"`{parameter.default!r}`", words, plain(parameter.meaning)
 
 
-def end(section: Section, notes: Notes) -> str:
+def _second_head(section, notes):
+    return f"""\
+:::{{div}} section-head
+This page goes with {{doc}}`{plain(section.title)} <{section.name}>` and comes from the same run.
+It has what that page leaves to those who want to check everything.
+:::
+"""
+
+
+def end(section: Section, notes: Notes, rest: Sequence[dict] = ()) -> str:
     """What stands at the end of a section: the command that runs it with another number.
 
     Parameters
     ----------
     section, notes
         As for `page`.
+    rest : sequence of dict
+        The cells of the second page, none where there is no such page.
 
     Returns
     -------
@@ -106,8 +154,13 @@ def end(section: Section, notes: Notes) -> str:
     ((name, value),) = notes.example.items()
     parameter = section.parameters[name]
     command = f"python -m assocmem run {section.name} -p {name} {shlex.quote(str(value))}"
+    more = (
+        f"The rest of this section is on a page of its own: {{doc}}`{section.name}{SECOND}`.\n\n"
+        if rest
+        else ""
+    )
     return f"""\
-:::{{admonition}} Run this section with another number
+{more}:::{{admonition}} Run this section with another number
 :class: section-end
 
 ```sh
@@ -125,35 +178,40 @@ For many values, and for more than one process or machine, there are {{doc}}`swe
 # --- checks ---------------------------------------------------------------------------------------
 
 
-def _with_anchors(cells, section):
-    """The cells, where each check begins a cell of its own with an anchor before it."""
+def _with_cards(cells, section):
+    """The cells, where each check is a card with an anchor, before the code that it comes from."""
     checks = [c for cell in cells for c in map(check_in, cell.get("outputs", [])) if c]
     names = iter(anchors(section, checks))
     for cell in cells:
-        for piece in _pieces(cell):
-            if any(map(check_in, piece.get("outputs", []))):
-                name = next(names)
-                yield _markdown(name, f"({name})=")
-            yield piece
+        found = [c for c in map(check_in, cell.get("outputs", [])) if c]
+        for c in found:
+            name = next(names)
+            yield _markdown(name, card(c, name))
+        others = [output for output in cell.get("outputs", []) if not check_in(output)]
+        yield cell | {"outputs": others} if found else cell
 
 
-def _pieces(cell):
-    """A cell up to its first check, and one without source for each further check and what follows it."""
-    groups = [[]]
-    for output in cell.get("outputs", []):
-        c = check_in(output)
-        if c:
-            if any(map(check_in, groups[-1])):
-                groups.append([])
-            html = c.html(f"../ledger.html#{c.claim}")
-            groups[-1].append(output | {"data": output["data"] | {"text/html": html}})
-        else:
-            groups[-1].append(output)
-    if not groups[0]:
-        return [cell]
-    pieces = [cell | {"outputs": groups[0]}]
-    for number, group in enumerate(groups[1:], 2):
-        bare = copy.deepcopy({key: cell[key] for key in cell if key != "outputs"})
-        bare["metadata"]["tags"] = ["remove-input"]
-        pieces.append(bare | {"id": f"{cell['id']}-{number}", "source": "# as above", "outputs": group})
-    return pieces
+# --- figures --------------------------------------------------------------------------------------
+
+
+def _with_sources(cells, tables):
+    """The cells, with a line below each figure that leads to its stored tables and to its explorer."""
+    cells = list(cells)
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    behind = dict(zip(map(id, code), tables_behind("".join(cell["source"]) for cell in code), strict=True))
+    for cell in cells:
+        yield cell
+        name = figure_of(cell["metadata"]).get("name")
+        known = [table for table in behind.get(id(cell), []) if name and table in tables]
+        links = [f"[{table}](#{table_anchor(table)})" for table in known]
+        parts = (
+            [f"Numbers from the stored {'tables' if links[1:] else 'table'} {', '.join(links)}."]
+            if links
+            else []
+        )
+        explore = cell["metadata"].get("explore")
+        if name and explore:
+            page, _, settings = explore.partition("?")
+            parts.append(f'<a href="../{page}.html?{settings}">Move it in an explorer.</a>')
+        if parts:
+            yield _markdown(f"{name}-sources", "\n".join([":::{div} figure-sources", *parts, ":::"]))

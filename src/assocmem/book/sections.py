@@ -34,6 +34,8 @@ ENTRIES = "notebooks/sections.yml"
 """What is said about each section besides its notebook, in the order of the book."""
 PAGES = "book/sections/"
 """The folder of the executed sections, with which the names of their pages begin."""
+SECOND = "_checks"
+"""What the name of a section's second page has after that of the section, where it has one."""
 DEFAULT = "default"
 """The profile of the values in the parameters cell; the others stand in the entry of a section."""
 PROFILES = ("smoke", DEFAULT, "paper")
@@ -151,6 +153,22 @@ class Section:
 def section_names(root: Path | None = None) -> list[str]:
     """Names of all sections that there are as notebooks, sorted; ``root`` is that of the project."""
     return sorted(path.stem for path in ((root or project_root()) / "notebooks").glob("*.py"))
+
+
+def section_of(page: str) -> str:
+    """The section that a page shows, or a part of it.
+
+    Parameters
+    ----------
+    page : str
+        From the table of contents, beginning with `PAGES`.
+
+    Returns
+    -------
+    str
+        Name of the section.
+    """
+    return page.removeprefix(PAGES).removesuffix(SECOND)
 
 
 def load_section(name: str, root: Path | None = None) -> Section:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from assocmem.book.markdown import section_link, table_of_facts
+from assocmem.book.markdown import section_link, table_anchor, table_of_facts
 from assocmem.progress import duration
 from assocmem.sweeps.stored_table import SECONDS, described
 
@@ -90,7 +90,8 @@ def _entry(path):
     }
     if record["confirmed"]:
         facts["Confirmed"] = _confirmed(record)
-    return f"### `{path.stem}`\n\n{_title(path)}.\n\n{table_of_facts(facts)}"
+    anchor = table_anchor(f"{path.parent.name}/{path.stem}")
+    return f"({anchor})=\n### `{path.stem}`\n\n{_title(path)}.\n\n{table_of_facts(facts)}"
 
 
 def _title(path):
