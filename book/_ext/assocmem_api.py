@@ -22,7 +22,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from assocmem.book import api
-from assocmem.book.sections import PAGES
+from assocmem.book.sections import PAGES, SECOND
 
 PLACE = re.compile(r"^<<(?:(?P<face>face)|room (?P<room>\w+))>>$", re.MULTILINE)
 """Where a page wants its entries."""
@@ -219,7 +219,7 @@ def note_uses(app: Sphinx, docname: str, source: list[str]) -> None:
     """
     uses = notes(app.env)
     uses.pop(docname, None)
-    if docname.startswith(PAGES):
+    if docname.startswith(PAGES) and not docname.endswith(SECOND):  # both pages are of one notebook
         cells = json.loads(source[0])["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
         uses[docname] = api.used(code)

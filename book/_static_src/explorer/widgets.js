@@ -149,7 +149,7 @@
     const copied = element("span", { class: "am-copied", role: "status" });
     const copy = button("Copy link", async () => {
       remember();
-      copied.textContent = (await toClipboard(location.href)) ? "Copied." : "The link is in the address line.";
+      copied.textContent = (await scope.toClipboard(location.href)) ? "Copied." : "The link is in the address line.";
     }, { class: "am-copy" });
     const reset = button("Reset", () => (copied.replaceChildren(), put(defaults)), { class: "am-reset" });
     const tools = element("div", { class: "am-tools", role: "group", "aria-label": "Named settings" });
@@ -172,24 +172,6 @@
         changed(values);
       },
     };
-  }
-
-  // Put a text where it can be pasted from; false where the browser does not let us.
-  async function toClipboard(text) {
-    try {
-      await navigator.clipboard.writeText(text);
-      return true;
-    } catch {
-      const field = element("textarea", { readonly: "", style: "position:fixed;opacity:0" });
-      const before = document.activeElement;
-      field.value = text;
-      document.body.append(field);
-      field.select();
-      const done = document.execCommand("copy");
-      field.remove();
-      before?.focus();
-      return done;
-    }
   }
 
   // --- readings --------------------------------------------------------------------------------------------
