@@ -1,8 +1,8 @@
 """The foot of every page: how to cite it, version, commit and day, and the PDF where there is one.
 
 The day is that of the commit, or of ``SOURCE_DATE_EPOCH``; without git there is neither commit nor day. A
-print that ``make pdf`` has left is copied beside the pages, which lead to it. Entries of the ledger get buttons
-that copy a link and a citation (``citing.js``).
+print that ``make pdf`` has left is copied beside the pages, which lead to it. Entries of the ledger get
+buttons that copy a link and a citation (``citing.js``).
 """
 
 from __future__ import annotations
