@@ -41,11 +41,15 @@
     path = { key, points: [], old, below, limit: at ? null : below ? theory.satLaws(load, r) : theory.solveScalar(load, r, beta, 0) };
     host.dataset.walk = "on its way";
     const mine = path;
+    let drawn = performance.now();
     (function piece() {
       if (path !== mine) return;
       const until = performance.now() + 12;
       while (mine.points.length < POINTS && performance.now() < until) mine.points.push(theory.solveScalar(load, r, beta, ridges[mine.points.length]));
-      if (mine.points.length < POINTS) return void setTimeout(piece, 0);
+      if (mine.points.length < POINTS) {
+        if (here && performance.now() > drawn + 150) (show(), drawn = performance.now()); // it grows
+        return void setTimeout(piece, 0);
+      }
       host.dataset.walk = "done";
       show();
     })();

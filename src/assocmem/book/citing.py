@@ -78,7 +78,7 @@ def day_in_words(day: date) -> str:
 def edition_in_words(own: Edition) -> str:
     """Version, commit and day, as far as they are known."""
     parts = [f"version {own.version}"]
-    parts += [f"commit {own.commit}"] if own.commit else []
+    parts += [f"commit {own.commit.replace('-dirty', ' with changes since')}"] if own.commit else []
     parts += [day_in_words(own.day)] if own.day else []
     return ", ".join(parts)
 
