@@ -72,8 +72,8 @@ def page(
 
 def _short_table(passes, fits, verdicts):
     """The largest of each kind that somebody else has done as well, with the fastest of them."""
-    yield "| What | Size | assocmem | the fastest other | |"
-    yield "|:--|:--|--:|:--|:--|"
+    yield "| What | assocmem | fastest other | in times | which |"
+    yield "|:--|--:|--:|--:|:--|"
     for loss, scale in dict.fromkeys((row["loss"], row["scale"]) for row in passes):
         what = f"value and gradient, {loss}" + (f", {scale}" if loss == "tail average" else "")
         rows = [row for row in passes if (row["loss"], row["scale"]) == (loss, scale) and "failed" not in row]
@@ -96,9 +96,9 @@ def _short_table(passes, fits, verdicts):
 def _short_row(what, ours, others):
     best = min(others, key=lambda row: row["seconds"])
     ratio = best["seconds"] / ours["seconds"]
-    times = f"{ratio:.0f} times as long" if ratio >= 10 else f"{ratio:.1f} times as long"
-    size = f"$d = {ours['d']}$, $n = {ours['n']}$"
-    cells = [what, size, _seconds(ours["seconds"]), f"{best['peer']}, {_seconds(best['seconds'])}", times]
+    times = f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
+    what += f", $d = {ours['d']}$"
+    cells = [what, _seconds(ours["seconds"]), _seconds(best["seconds"]), times, best["peer"]]
     return f"| {' | '.join(cells)} |"
 
 

@@ -93,7 +93,7 @@ def _summary(checks, records, tables, tried):
     ]
     if known and len(known) == len(records):
         machines = dict.fromkeys(machine_in_words(record) for record in records.values())
-        rows.append(("Time to execute all sections", f"{duration(sum(known))} ({', '.join(machines)})"))
+        rows.append(("Time to execute all sections", f"{duration(sum(known))}, in {', '.join(machines)}"))
     if tables:
         count, seconds = 0, 0.0
         for _, path in tables:

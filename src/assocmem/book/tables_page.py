@@ -92,7 +92,7 @@ def _overview(groups):
             time = duration(round(sum(seconds))) if seconds else ""
             link = f"[`{path.stem}`](#{table_anchor(_name(path))})"
             rows.append((link, f"{_title(path)}.", len(own), time))
-    return list_table(rows, "status-table")
+    return list_table(rows, "tables-overview")
 
 
 def _name(path):
