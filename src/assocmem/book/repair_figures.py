@@ -41,6 +41,21 @@ KINDS = {
 }
 """Colour and marker of the kinds of memories whose cost is compared."""
 
+BESIDE = {
+    "above": {"xytext": (6, 4)},
+    "below": {"xytext": (6, -5), "va": "top"},
+    "left": {"xytext": (-6, -6), "ha": "right", "va": "top"},
+}
+"""Where a name may stand beside its point."""
+PLACES = {
+    "sparse repair, best reserve": "below",
+    "equal signals": "left",
+    "equal signals, 2 clips": "left",
+    "equal signals, 4 finer clips": "left",
+    "cross-entropy, ridge 0.001": "left",
+}
+"""Where the names stand that would run into others above their points."""
+
 
 def draw_repaired(memories: Mapping[str, tuple[np.ndarray, np.ndarray]], gamma: float) -> Figure:
     """Margin of each key before and after the repair, one panel for each memory.
@@ -131,7 +146,7 @@ def draw_split(
     -------
     Figure
     """
-    figure, ax = panels(width=6.4, height=3.9)
+    figure, ax = panels(height=4.2)
     for margin, look in series(failures):
         counts = failures[margin]
         mean = np.maximum(counts.mean(axis=1), LEAST_COUNT)
@@ -143,7 +158,7 @@ def draw_split(
     ax.axvline(proof, color=LIMIT, lw=1.2, ls=":", label="reserve of the proof")
     ax.set(xscale="log", yscale="log", ylim=(0.8 * LEAST_COUNT, 2 * n))
     ax.set(xlabel="share of the coordinates that is reserved", ylabel=f"keys not retrieved of {n}")
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    figure.legend(loc="outside lower center", ncols=3)
     return figure
 
 
@@ -218,9 +233,7 @@ def draw_costs(points: Sequence[tuple[str, str, float, float]]) -> Figure:
         color, marker = KINDS[kind]
         place = max(products, NO_PRODUCT), excess
         ax.plot(*place, marker, color=color, ms=7, ls="none")
-        below = kind == "trained" or name in ("equal signals", "equal signals, 2 clips")
-        beside = {"xytext": (-6, -6), "ha": "right", "va": "top"} if below else {"xytext": (6, 4)}
-        ax.annotate(name, place, textcoords="offset points", fontsize=8, **beside)
+        ax.annotate(name, place, textcoords="offset points", fontsize=8, **BESIDE[PLACES.get(name, "above")])
     for kind, (color, marker) in KINDS.items():
         ax.plot([], [], marker, color=color, ms=7, ls="none", label=kind)
     ax.axhline(GOOD_ENOUGH, color=LIMIT, lw=1.2, ls=":", label=f"{GOOD_ENOUGH:g} times the best")
