@@ -874,7 +874,7 @@ for load, m in numbers.items():
     found = [percentiles(m, load_d, seed=s, device=device) for s in seeds]
     measured[load] = np.concatenate(found)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-percentile", "caption": "Percentile of the signal among its competitors. Left: distribution functions $F_\\alpha$, simulated (broad, pale) and predicted (thin, with markers). Right: densities $f_\\alpha$, simulated (steps) and predicted (thin). As the load grows the target sinks into the crowd, and the law tends to the uniform one."}, "image": {"alt": "Left, distribution functions that hug the right edge for load 0.25 and approach the diagonal for load 4, simulated steps on predicted lines. Right, the densities."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-percentile", "caption": "Percentile of the signal among its competitors. Above: distribution functions $F_\\alpha$, simulated (broad, pale) and predicted (thin, with markers). Below: densities $f_\\alpha$, simulated (steps) and predicted (thin). As the load grows the target sinks into the crowd, and the law tends to the uniform one."}, "image": {"alt": "Above, distribution functions that hug the right edge for load 0.25 and approach the diagonal for load 4, simulated steps on predicted lines. Below, the densities."}}
 figures.draw_percentiles(measured)
 
 # %% [markdown]

@@ -192,7 +192,7 @@ d1 = reserve_at_share(share, d)
 as_proved = sparse_repair(pairs, gamma=gamma)
 small = sparse_repair(pairs, gamma=gamma, reserve=d1)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-repaired", "caption": "Margin of each key before the repair, under the base alone, and after it, for one set of pairs. Crosses: deficient keys, with a margin of $\\gamma$ at most, which the repair lifts towards $2\\gamma$ (dotted). Keys under the solid line are not retrieved in the end. Left, the reserve of the proof; right, a small one."}, "image": {"alt": "Two scatter plots. Left, nearly all keys are crosses with base margins far below zero and end scattered around zero. Right, most keys are dots along the diagonal, and a few crosses left of gamma end near the dotted line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-repaired", "caption": "Margin of each key before the repair, under the base alone, and after it, for one set of pairs. Crosses: deficient keys, with a margin of $\\gamma$ at most, which the repair lifts towards $2\\gamma$ (dotted). Keys under the solid line are not retrieved in the end. Above, the reserve of the proof; below, a small one."}, "image": {"alt": "Two scatter plots. Above, nearly all keys are crosses with base margins far below zero and end scattered around zero. Below, most keys are dots along the diagonal, and a few crosses left of gamma end near the dotted line."}}
 built = {"the proof's reserve": as_proved, "a small reserve": small}
 before = {name: r.base_margins.cpu().numpy() for name, r in built.items()}
 after = {name: retrieval_margins(pairs, r.W).cpu().numpy() for name, r in built.items()}
@@ -473,7 +473,7 @@ for name, (part, margin) in plans.items():
         counted[titles[name]][size] = top1_ratio(size, at), yes, tried
         predicted[titles[name]][size] = np.array(line)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-grid", "caption": "Probability that sparse repair retrieves all pairs, with the reserve of the proof (left) and a small one (right). Points: simulated memories with 95% intervals. Lines: the Gaussian picture. The proof's reserve needs 21 to 32 times $n \\log n$ at these sizes, the small one about as much as plain outer products."}, "image": {"alt": "Two panels of rising curves with points on them. Left, they rise between ratios 15 and 32; right, between 6 and 18, further left for larger n."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-grid", "caption": "Probability that sparse repair retrieves all pairs, with the reserve of the proof (above) and a small one (below). Points: simulated memories with 95% intervals. Lines: the Gaussian picture. The proof's reserve needs 21 to 32 times $n \\log n$ at these sizes, the small one about as much as plain outer products."}, "image": {"alt": "Two panels of rising curves with points on them. Above, they rise between ratios 15 and 32; below, between 6 and 18, further left for larger n."}}
 figures.draw_grid(counted, fine, predicted)
 
 # %% [markdown]
@@ -784,11 +784,10 @@ failing = int((margin <= 0).sum()), int((retrieval_margins(pairs, mended) <= 0).
 for name, value in zip(("before", "after"), failing, strict=True):
     glue(f"sparse_repair_in_place_{name}", value, display=False)
 glue("sparse_repair_in_place_n", n, display=False)
-again = [
-    gaussian_pairs(n, wide, seed=derived_seed(seed, 8, t), device=device)
-    for t in range(split_instances)
-]
-heard = [echoes(p, gamma=aim) for p in again]
+heard = []
+for t in range(split_instances):
+    p = gaussian_pairs(n, wide, seed=derived_seed(seed, 8, t), device=device)
+    heard.append(echoes(p, gamma=aim))
 mean_weight, lost = (
     float(np.mean([getattr(e, name) for e in heard]))
     for name in ("mean_weight", "lost")
