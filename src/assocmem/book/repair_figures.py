@@ -162,6 +162,8 @@ def draw_split(
     ax.axvline(proof, color=LIMIT, lw=1.2, ls=":", label="reserve of the proof")
     ax.set(xscale="log", yscale="log", ylim=(0.8 * LEAST_COUNT, 2 * n))
     ax.set(xlabel="share of the coordinates that is reserved", ylabel=f"keys not retrieved of {n}")
+    ax.set_xticks([0.05, 0.1, 0.2, 0.4, 0.8], ["0.05", "0.1", "0.2", "0.4", "0.8"])
+    ax.minorticks_off()
     figure.legend(loc="outside lower center", ncols=2)
     return figure
 
