@@ -440,7 +440,7 @@ figure
 # As the signal falls, the levels part and pass one competitor after the other, so that the signal can be integrated out exactly.
 # The order statistics around the $k$-th are simulated with a low-discrepancy sequence, to four digits.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-fractions", "caption": "Where half of all instances should be solvable, $d^2/n$, when signals need only reach the average of a fraction $r$ of their competitors (marks, one colour for each $n$; leftmost, $k = 1$). Line: the limit of many pairs at fixed $r$, the inverse of the critical load $\\alpha_c(r)$. One formula covers both halves of the paper."}, "image": {"alt": "A falling curve from 34 at tiny fractions to one half at all competitors; dots of each size lie on it on the right, fall behind where the tail is a few dozen competitors, and level off where it is one."}}
+# %% tags=["hide-input"] explore="explore_capacity?n=10000&r=0.1" mystnb={"figure": {"name": "fig-fractions", "caption": "Where half of all instances should be solvable, $d^2/n$, when signals need only reach the average of a fraction $r$ of their competitors (marks, one colour for each $n$; leftmost, $k = 1$). Line: the limit of many pairs at fixed $r$, the inverse of the critical load $\\alpha_c(r)$. One formula covers both halves of the paper."}, "image": {"alt": "A falling curve from 34 at tiny fractions to one half at all competitors; dots of each size lie on it on the right, fall behind where the tail is a few dozen competitors, and level off where it is one."}}
 figure, ax = panels(height=3.6, width=figures.WIDTH)
 for n, look in series(tail_sizes):
     ks = np.unique(np.geomspace(1, n - 1, 7).round().astype(int))
@@ -660,18 +660,19 @@ Table(
 trials = read_table("finite_size_scaling", "structures")
 moved = {}
 for place, structure in enumerate(STRUCTURES):
-    for n, outcome in tally(trials[trials["structure"] == place]).items():
-        fitted = transition(n, *outcome)
-        moved[structure.name, n] = fitted.half - statistical_dimension(n), fitted.error
-structure_sizes = sorted({n for _, n in moved})
+    for size, outcome in tally(trials[trials["structure"] == place]).items():
+        fitted = transition(size, *outcome)
+        change = fitted.half - statistical_dimension(size)
+        moved[structure.name, size] = change, fitted.error
+structure_sizes = sorted({size for _, size in moved})
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-structures", "caption": "How far each structure of the score directions moves the transition from the kinematic value, with two standard errors. Unit: vectors of length one instead of Gaussian ones. Products of unit vectors behave like independent directions. Unequal lengths cost, shared vectors gain; with Gaussian vectors that share a key the two cancel, and what is left for the memory of the paper (last row) is what the sharing of targets gains."}, "image": {"alt": "A dot plot of nine structures; products of Gaussian vectors at plus 0.3, independent and unit products and same keys at zero, unit vectors that share keys at minus 0.28, and the paper's memory at minus 0.12."}}
 order = [0, 1, 2, 7, 3, 4, 8, 5, 6]
 figure, ax = panels(height=4.2, width=figures.WIDTH)
-for shown, (n, look) in enumerate(series(structure_sizes)):
-    values = np.array([moved[STRUCTURES[i].name, n] for i in order])
+for shown, (size, look) in enumerate(series(structure_sizes)):
+    values = np.array([moved[STRUCTURES[i].name, size] for i in order])
     where = np.arange(len(order)) + 0.18 * (shown - (len(structure_sizes) - 1) / 2)
-    look |= {"xerr": 2 * values[:, 1], "ls": "none", "label": f"$n = {n}$"}
+    look |= {"xerr": 2 * values[:, 1], "ls": "none", "label": f"$n = {size}$"}
     ax.errorbar(values[:, 0], where, **look)
 ax.axvline(0, color=plot.LIMIT, lw=1, label="kinematic")
 ax.set_yticks(range(len(order)), [STRUCTURES[i].name for i in order])

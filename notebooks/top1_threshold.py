@@ -261,7 +261,7 @@ predicted = {n: statistical_dimension(n) for n in all_sizes}
 fits = {n: transition(n, *data[n]) for n in all_sizes}
 excess = {n: fits[n].half - predicted[n] for n in all_sizes}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-transition", "caption": "Share of instances that some memory retrieves. Points: certified verdicts with 95% intervals. (a) Against the ratio of the theorem, whose threshold 2 is at the right edge; the lines are the kinematic prediction, with no fitted constant. (b) The same points by their distance from the predicted place; the lines have the place and the width that fit best. They narrow as $n$ grows, and cross one half at nearly the same distance."}, "image": {"alt": "Above, five steep curves between 0.8 and 1.2 on an axis that reaches 2, with measured points slightly to their left. Below, five curves of different steepness that cross each other at one half and at minus 0.2."}}
+# %% tags=["hide-input"] explore="explore_capacity?n=100&d=22" mystnb={"figure": {"name": "fig-transition", "caption": "Share of instances that some memory retrieves. Points: certified verdicts with 95% intervals. (a) Against the ratio of the theorem, whose threshold 2 is at the right edge; the lines are the kinematic prediction, with no fitted constant. (b) The same points by their distance from the predicted place; the lines have the place and the width that fit best. They narrow as $n$ grows, and cross one half at nearly the same distance."}, "image": {"alt": "Above, five steep curves between 0.8 and 1.2 on an axis that reaches 2, with measured points slightly to their left. Below, five curves of different steepness that cross each other at one half and at minus 0.2."}}
 figure, axes = figures.draw_transition(data, fits)
 figure
 
