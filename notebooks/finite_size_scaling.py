@@ -264,7 +264,9 @@ Table(
 # *The level.*
 # For a large $t$, $\E (g - t)_+ \approx \varphi(t)/t^2$.
 # Taking logarithms, $t^2 = 2 \log n - 3 \log t^2 - \log 2\pi - 6/t^2 + \dots$
-# This is where the 3 of the conjecture comes from: one part is the density $\varphi(t)$ at the level, and the rest says how few competitors are above it, and by how little.
+# The 3 of the conjecture comes from three factors $t$.
+# One is the right side of {eq}`eq-level`, the height to which the signal has to be lifted.
+# Two are the $t^2$ below the density: few competitors are above the level, and by little.
 #
 # *The bill.*
 # At that level the competitors' part is $(n - 1)\,\E (g - t)_+^2 \approx 2 - 6/t^2$.

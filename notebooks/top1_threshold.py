@@ -133,9 +133,10 @@ figure
 # All $n$ keys together then cost about $2\, n \log n$.
 #
 # What is there to pay with?
-# A memory has $d^2$ free numbers, so it can move the scores in $d^2$ directions.
-# In each direction, independent normal scores have a mean square of one, and a change in that direction can make up for as much.
-# So $d^2$ directions pay a bill of $d^2$, which is enough if $d^2 > 2\, n \log n$.
+# A memory has $d^2$ free numbers, so it can move the vector of all scores in $d^2$ directions.
+# A vector of independent standard normal numbers has a component along each direction, and the mean square of a component is one.
+# A move along that direction can undo the component, so it takes one off the bill.
+# All $d^2$ directions take $d^2$ off, which is enough if $d^2 > 2\, n \log n$.
 #
 # ## The kinematic prediction
 #
