@@ -2,6 +2,8 @@
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from assocmem.book.plotting import LIMIT, TAIL_AVERAGE
 from assocmem.experiments.statistics import PowerLaw
@@ -44,3 +46,13 @@ def draw_power(ax: Axes, law: PowerLaw, groups: dict[int, np.ndarray], stated: f
     ax.minorticks_off()
     where = {"transform": ax.transAxes, "ha": "right", "fontsize": 9}
     ax.text(0.98, 0.88, f"{law.exponent:.2f} ± {law.deviation:.2f}", **where)
+
+
+def power_key() -> list[Line2D | Patch]:
+    """Handles of a legend for such panels."""
+    return [
+        Line2D([], [], color=TAIL_AVERAGE, marker="o", linestyle="none", label="root mean square"),
+        Patch(color=TAIL_AVERAGE, alpha=0.25, linewidth=0, label="middle 80% of instances"),
+        Line2D([], [], color=TAIL_AVERAGE, linewidth=1.2, label="fitted power, in the corner"),
+        Line2D([], [], color=LIMIT, linestyle="--", linewidth=1.2, label="stated power"),
+    ]

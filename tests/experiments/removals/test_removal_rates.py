@@ -101,7 +101,7 @@ def test_further_settings_are_further_numbers_and_what_is_slow_is_said(monkeypat
     monkeypatch.setattr("assocmem.experiments.removals.removal_rates.SLOW", {("coefficient_b", 3): "there"})
     found = check(**rate_evidence("lemma-24", INSTANCES, LOAD, "so", further={3: INSTANCES}))
     assert found.limits.startswith("so; instances scatter")
-    assert "coefficient b only d^-" in found.limits
+    assert r"$\max_i \lvert \Delta b_i\rvert$ only $d^{-" in found.limits
     assert found.limits.endswith(" there")
     assert len(found.measured) == 2 * len(one.measured) - 1
 

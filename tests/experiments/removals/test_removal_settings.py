@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from assocmem.experiments.removals.removal_rates import setting_name
 from assocmem.experiments.removals.removal_settings import (
     COMMON_DIMENSION,
     missed_share,
     rows_at_setting,
-    setting_name,
     setting_powers,
 )
 from assocmem.experiments.removals.removal_sizes import SETTINGS
@@ -44,8 +44,8 @@ def test_the_missed_share_is_that_of_the_motion():
 
 def test_settings_are_named_by_what_is_different():
     names = [setting_name(place) for place in range(len(SETTINGS))]
-    assert names[:4] == ["gaussian", "sphere", "rademacher", "$\\beta$ = 10"]
-    assert names[-1] == "$\\alpha$ = 0.5, $\\lambda$ = 0.001"
+    assert names[:4] == ["gaussian", "sphere", "rademacher", "$\\beta = 10$"]
+    assert names[-1] == "$\\alpha = 0.5$, $\\lambda = 0.001$"
     assert len(set(names)) == len(names)
 
 

@@ -63,7 +63,9 @@ def copy_evidence(memories: dict[str, torch.Tensor], u: torch.Tensor, v: torch.T
     d = len(u)
     return {
         "claim": "remark-9",
-        "what": "relative distance from the normal copy for " + ", ".join(memories),
+        "what": "relative distance of fresh scores from their normal copies for " + ", ".join(memories),
+        "axis": r"distance over $\sqrt{V_0}$",
+        "each": list(memories),
         "kind": "simulation",
         "measured": [copy_distance(W, u, v) for W in memories.values()],
         "predicted": [1 / math.sqrt(2 * count) for count in sharing],

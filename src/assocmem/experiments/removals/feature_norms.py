@@ -106,13 +106,15 @@ def feature_evidence(
     expected = np.array([expected_unmatched(int(x), load) for x in d])
     return {
         "claim": "claim-feature-spectrum",
-        "what": f"norm of the matched features as d grows; of those of one key at d = {d[0]:g} to {d[-1]:g}",
+        "what": "norm of the matched features as $d$ grows, and of those of one key",
+        "axis": "operator norm",
+        "each": ["matched, limit", *(f"one key, $d = {x:g}$" for x in d)],
         "kind": "simulation",
         "measured": [line[-1], *(g.mean() for g in others)],
         "predicted": [1 + math.sqrt(load), *expected],
         "tolerance": [4 * error + 0.02, *(4 * scatter + 0.01 * expected)],
         "falsehood": (
-            "features that are orthogonal: 1, and sqrt(n/d)",
+            r"features that are orthogonal: $1$, and $\sqrt{n/d}$",
             [max(1, math.sqrt(load)), *np.sqrt(load * d)],
         ),
     }

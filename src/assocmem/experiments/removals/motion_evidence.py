@@ -67,10 +67,10 @@ def _joined(parts):
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _check(claim, what, parts, falsehood, **others):
+def _check(claim, what, axis, parts, falsehood, **others):
     found = _joined(parts)
     wrong = found.pop("falsehood")
-    return {"claim": claim, "what": what, "kind": "stored simulation", **found} | {
+    return {"claim": claim, "what": what, "axis": axis, "kind": "stored simulation", **found} | {
         "falsehood": (falsehood, wrong),
         **others,
     }
@@ -103,8 +103,18 @@ def threshold_motion_evidence(rows: DataFrame, response: RemovalResponse) -> dic
             lambda d: response.across / d * share(d),
         ),
     ]
-    what = "length of the average that moves a threshold, and the motion that it makes over |Delta W| / d"
-    return _check("claim-threshold-motion", what, parts, "thresholds that move by d^-2: B / d alone")
+    what = (
+        r"length of the average $g_i$ that moves a threshold, and the motion $g_i^\top \Delta W v_i$ that it "
+        r"makes over $\lVert\Delta W\rVert_F/d$"
+    )
+    return _check(
+        "claim-threshold-motion",
+        what,
+        r"length of $g_i$; motion over $\lVert\Delta W\rVert_F/d$",
+        parts,
+        r"thresholds that move by $d^{-2}$: $g_\perp/d$ alone",
+        each=[f"{name}, $d = {d:g}$" for name in ("length", "motion") for d in np.unique(rows["d"])],
+    )
 
 
 def half_fraction_evidence(rows: DataFrame, response: RemovalResponse, nearby: RemovalResponse) -> dict:
@@ -128,8 +138,10 @@ def half_fraction_evidence(rows: DataFrame, response: RemovalResponse, nearby: R
         response.gradient,
         lambda d: np.hypot(response.gradient(d), nearby.along / np.sqrt(d)),
     )
-    what = "at r = 1/2, length of the average that moves a threshold: B / d"
-    return _check("claim-threshold-motion", what, [part], "a part A / sqrt(d) as at r = 0.4")
+    what = r"at $r = 1/2$, length of the average $g_i$ that moves a threshold, beside $g_\perp/d$"
+    wrong = r"a part $g_\parallel/\sqrt{d}$ as at $r = 0.4$"
+    each = [f"$d = {d:g}$" for d in np.unique(rows["d"])]
+    return _check("claim-threshold-motion", what, "length of $g_i$", [part], wrong, each=each)
 
 
 def score_share_evidence(points: Mapping[str, tuple[DataFrame, RemovalResponse]]) -> dict:
@@ -146,20 +158,23 @@ def score_share_evidence(points: Mapping[str, tuple[DataFrame, RemovalResponse]]
         The arguments of `assocmem.book.claims.check`. The next term is taken for half the square of the first
         correction. The falsehood is no correction.
     """
-    parts = []
-    for rows, response in points.values():
+    parts, each = [], []
+    for name, (rows, response) in points.items():
         d, size, error = sizes_by_dimension(rows["d"], rows["score_rms"] * rows["d"] / rows["moved"])
         predicted = np.array([response.score_share(x) for x in d])
         tolerance = 4 * error + (1 / predicted - 1) ** 2 / 2
+        each += [f"{name}, $d = {x:g}$" for x in d]
         parts.append(
             {"measured": size, "predicted": predicted, "tolerance": tolerance, "falsehood": np.ones(len(d))}
         )
     return _check(
         "proposition-4",
-        "motion of scores over |Delta W| / d, root mean square at " + ", ".join(points),
+        r"motion of scores over $\lVert\Delta W\rVert_F/d$, root mean square, at " + ", ".join(points),
+        r"motion of scores over $\lVert\Delta W\rVert_F/d$",
         parts,
-        "exactly 1/d, without the next term",
-        limits="the fitted power of d is short of -1 by this term until d is far above 40 w / alpha",
+        "exactly $1/d$, without the next term",
+        limits=r"the fitted power of $d$ is short of $-1$ by this term until $d$ is far above $40\,w/\alpha$",
+        each=each,
     )
 
 
@@ -191,12 +206,13 @@ def simplification_evidence(
     curve, error = through_inverse(d, means, errors, 2)
     return {
         "claim": "lemma-22",
-        "what": "limit of d times the difference of the traces",
+        "what": "limit of $d$ times the difference of the traces",
+        "axis": r"$d\,(\chi - \widetilde\chi)$",
         "kind": kind,
         "measured": curve[-1],
         "predicted": response.simplification,
         "tolerance": 4 * error + abs(line[-1] - curve[-1]),
-        "falsehood": ("without the squares of p_i", response.simplification_linear),
+        "falsehood": (r"without the squares of $p_i$", response.simplification_linear),
     }
 
 
@@ -234,16 +250,17 @@ def entry_evidence(rows: DataFrame, *, half: bool = False) -> dict:
         The arguments of `assocmem.book.claims.check`. The falsehood is a bound better by ``sqrt(d)``.
     """
     law = entry_law(rows)
-    fraction = "at r = 1/2" if half else f"at r = {float(np.asarray(rows['r'])[0]):g}"
+    fraction = "at $r = 1/2$" if half else f"at $r = {float(np.asarray(rows['r'])[0]):g}$"
     return {
         "claim": "equation-ehat-entry-sizes",
-        "what": f"exponent of the entries off the diagonal over |Delta W|, {fraction}",
+        "what": rf"power of $d$ of the entries of $\widehat E$ off the diagonal over the motion, {fraction}",
+        "axis": "power of $d$",
         "kind": "stored simulation",
         "measured": law.exponent,
         "predicted": -4,
         "tolerance": exponent_tolerance(law),
         "relation": "<=",
-        "falsehood": ("smaller by another factor of sqrt(d)", -4.5),
-        "limits": "at r = 1/2 alone, where symmetry removes the leading term" if half else "",
+        "falsehood": (r"smaller by another factor of $\sqrt{d}$", -4.5),
+        "limits": "at $r = 1/2$ alone, where symmetry removes the leading term" if half else "",
         "expected": None if half else "does not hold",
     }

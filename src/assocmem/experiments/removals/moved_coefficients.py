@@ -84,10 +84,12 @@ def move_evidence(point: Evaluation, trace: float, deltas: Sequence[float]) -> d
     return {
         "claim": "lemma-23",
         "what": "change of the normalised trace per unit by which all coefficients move",
+        "axis": "change of the trace per unit",
+        "each": [f"move by {delta:g}" for delta in deltas[:-1]],
         "kind": "identity",
         "measured": 2 * rates[:-1] - rates[1:],
         "predicted": move_rate(point),
         "tolerance": abs(rates[:-1] - rates[1:]),
-        "falsehood": ("the a_i do not move the trace", move_rate(point, weights_too=False)),
+        "falsehood": ("the $a_i$ do not move the trace", move_rate(point, weights_too=False)),
         "limits": f"the bound of the lemma allows {min(bound / change):.0f} times as much",
     }

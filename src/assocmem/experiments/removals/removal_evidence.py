@@ -44,14 +44,15 @@ def fluctuation_evidence(fluctuation: Fluctuation, law: PowerLaw, kind: str = "s
     """
     return {
         "claim": "proposition-5",
-        "what": f"exponent of the deviations of {fluctuation.size.replace('_', ' ')}",
+        "what": f"power of $d$ of the standard deviation of {fluctuation.text}",
+        "axis": "power of $d$",
         "kind": kind,
         "measured": law.exponent,
         "predicted": fluctuation.exponent,
         "tolerance": exponent_tolerance(law),
         "relation": "<=",
-        "falsehood": ("smaller by sqrt(d) than the power -1", fluctuation.found - 0.5),
-        "limits": "not the best bound: the power is -1",
+        "falsehood": (r"smaller by $\sqrt{d}$ than the power $-1$", fluctuation.found - 0.5),
+        "limits": "not the best bound: the power is $-1$",
     }
 
 
@@ -70,14 +71,16 @@ def averages_evidence(laws: Mapping[str, PowerLaw]) -> dict:
     """
     return {
         "claim": "proposition-5",
-        "what": "exponents of the deviations of " + ", ".join(name.replace("_", " ") for name in laws),
+        "what": "powers of $d$ of the standard deviations of averages of several functions of the scores",
+        "axis": "power of $d$",
+        "each": [name.replace("_", " ") for name in laws],
         "kind": "stored simulation",
         "measured": [law.exponent for law in laws.values()],
         "predicted": -0.5,
         "tolerance": [exponent_tolerance(law) for law in laws.values()],
         "relation": "<=",
-        "falsehood": ("smaller by sqrt(d) than the power -1", -1.5),
-        "limits": "not the best bound: the power is -1",
+        "falsehood": (r"smaller by $\sqrt{d}$ than the power $-1$", -1.5),
+        "limits": "not the best bound: the power is $-1$",
     }
 
 
@@ -103,13 +106,14 @@ def response_evidence(samples: Iterable[DataFrame]) -> dict:
     law = power_law(groups)
     return {
         "claim": "remark-10",
-        "what": "exponent of the relative distance of a removed pair's response from the trace",
+        "what": "power of $d$ of the relative distance of a removed pair's response from the trace",
+        "axis": "power of $d$",
         "kind": "stored simulation",
         "measured": law.exponent,
         "predicted": -0.5,
         "tolerance": exponent_tolerance(law),
         "relation": "<=",
-        "falsehood": ("smaller by another factor of sqrt(d)", -1),
+        "falsehood": (r"smaller by another factor of $\sqrt{d}$", -1),
         "limits": "an instance has one such number, so the power is known no better",
     }
 
@@ -136,9 +140,10 @@ def threshold_evidence(full: Evaluation, rest: Evaluation, h: int) -> dict:
     return {
         "claim": "lemma-12",
         "what": "motion of the threshold of every other key over the root mean square motion",
+        "axis": "motion of a threshold, in units of its root mean square",
         "kind": "identity",
         "measured": left / unit,
         "predicted": right / unit,
         "tolerance": 1e-6,
-        "falsehood": ("without the new competitor's q_hi", shift / unit),
+        "falsehood": ("without the weight $q_{h,i}$ of the new competitor", shift / unit),
     }

@@ -70,7 +70,7 @@ ESTIMATES = (
     Estimate("proposition-4", "threshold", r"(A1) $\max_i \lvert \Delta\mu_i\rvert$", -1.5, 1),
     Estimate("proposition-4", "score", r"(A2) $\max_{j,i} \lvert \Delta S_{j,i}\rvert$", -1, 1),
     Estimate("proposition-4", "bounded", r"(A3) $\max_{j,i} \lvert s_{j,i}\rvert$", 0, 0.5),
-    Estimate("proposition-5", "operator", r"(A4) $\lVert \widehat W\rVert_{op}$", 0.5),
+    Estimate("proposition-5", "operator", r"(A4) $\lVert \widehat W\rVert_{\mathrm{op}}$", 0.5),
     Estimate(
         "equation-ehat-entry-sizes", "taylor_diagonal", r"$\max_i \lvert \widehat E_{i,i}\rvert$", -2, 1
     ),
@@ -82,11 +82,11 @@ ESTIMATES = (
         found=-3.5,
     ),
     Estimate("lemma-5", "gap", r"$\lVert \delta t\rVert_2$", -1),
-    Estimate("lemma-5", "weight_gap", r"$\lVert A\rVert_2$", -1),
+    Estimate("lemma-5", "weight_gap", r"$\lVert \delta a\rVert_2$", -1),
     Estimate("lemma-6", "insertion", r"$\lVert G_h\rVert_F$", -0.5),
-    Estimate("lemma-6", "insertion_signal", r"$\lVert \sum A_i u_i v_i^\top\rVert_F$", -1),
-    Estimate("lemma-6", "insertion_average", r"$\lVert \sum A_i \eta_i v_i^\top\rVert_F$", -1),
-    Estimate("lemma-6", "insertion_weights", r"$\lVert \sum a_i U r_i v_i^\top\rVert_F$", -1),
+    Estimate("lemma-6", "insertion_signal", r"$\lVert \sum \delta a_i\, u_i v_i^\top\rVert_F$", -1),
+    Estimate("lemma-6", "insertion_average", r"$\lVert \sum \delta a_i\, \eta_i v_i^\top\rVert_F$", -1),
+    Estimate("lemma-6", "insertion_weights", r"$\lVert \sum a_i\, U \delta p_i\, v_i^\top\rVert_F$", -1),
     Estimate("lemma-6", "insertion_xi", r"$\lVert \xi_h\rVert$", -0.5),
     Estimate("theorem-3", "newton_gradient", r"$\lVert \nabla\Psi(\widetilde W_h)\rVert_F$", -1, motions=1),
     Estimate("theorem-3", "newton_error", r"$\lVert \widehat W - \widetilde W_h\rVert_F$", -1, motions=1),
@@ -101,8 +101,8 @@ ESTIMATES = (
     Estimate("lemma-8", "column", r"$\lVert (u_j^\top \Delta_h v_h)_j\rVert_2$", 0.5),
     Estimate("lemma-8", "row_energy", r"$\sum_i s_{h,i}(\widetilde W_h)^2$", 2),
     Estimate("lemma-9", "common_residual", r"$\lVert R_{0,h}\rVert_F$", -1, motions=2),
-    Estimate("lemma-10", "insertion_residual", r"$\lVert R_{in,h}\rVert_F$", -1, motions=1),
-    Estimate("lemma-11", "outer_residual", r"$\lVert R_{out,h}\rVert_F$", -1, motions=2),
+    Estimate("lemma-10", "insertion_residual", r"$\lVert R_{\mathrm{in},h}\rVert_F$", -1, motions=1),
+    Estimate("lemma-11", "outer_residual", r"$\lVert R_{\mathrm{out},h}\rVert_F$", -1, motions=2),
     Estimate("proposition-14", "norm", r"$\lVert \widehat W\rVert_F$", 1),
     Estimate("proposition-14", "norm_second", r"$\lVert \widehat W^{\setminus\{h,i\}}\rVert_F$", 1),
     Estimate("proposition-14", "moved", r"$\lVert \widehat W - \widehat W^{\setminus h}\rVert_F$", 0),
@@ -114,11 +114,13 @@ ESTIMATES = (
     ),
     Estimate("lemma-13", "output", r"$\max_i \lVert \widehat W v_i\rVert$", 0.5),
     Estimate("lemma-13", "output_rest", r"$\max_i \lVert \widehat W^{\setminus h} v_i\rVert$", 0.5),
-    Estimate("lemma-13", "curvature", r"$\max_i k / D_{h,i}$", 0),
+    Estimate("lemma-13", "curvature", r"$\max_i k / \sum_j q'_{j,i}$", 0),
     Estimate("lemma-14", "threshold", r"$\max_i \lvert \Delta\mu_i\rvert$", -1, 1, found=-1.5),
     Estimate("lemma-14", "path_curvature", r"$\max_i k / \sum_j \bar c_{j,i}$", 0),
-    Estimate("lemma-15", "average", r"$\max_i \lVert g_{h,i}^{loo}\rVert$", -0.5),
-    Estimate("lemma-15", "average_moved", r"$\max_i \lVert g_{h,i} - g_{h,i}^{loo}\rVert$", -1.5, 0.5),
+    Estimate("lemma-15", "average", r"$\max_i \lVert g_{h,i}^{\mathrm{loo}}\rVert$", -0.5),
+    Estimate(
+        "lemma-15", "average_moved", r"$\max_i \lVert g_{h,i} - g_{h,i}^{\mathrm{loo}}\rVert$", -1.5, 0.5
+    ),
     Estimate(
         "lemma-16", "averaged_score", r"$\max_i \lvert g_{h,i}^\top \Delta W v_i\rvert$", -1.5, 1, motions=1
     ),
@@ -127,7 +129,7 @@ ESTIMATES = (
     Estimate(
         "lemma-24",
         "coefficient_ar",
-        r"$\max_{j,i} \lvert \Delta(a_i r_{j,i})\rvert$, from $d = 48$ on",
+        r"$\max_{j,i} \lvert \Delta(a_i q'_{j,i})\rvert$, from $d = 48$ on",
         -1,
         1,
         least=48,
@@ -170,9 +172,9 @@ ESTIMATES = (
 
 
 SLOW = {
-    ("coefficient_ar", 3): "at beta = 10",
-    ("coefficient_ar", 6): "at ridge 0.1",
-    ("coefficient_ar_rms", 6): "at ridge 0.1",
+    ("coefficient_ar", 3): r"at $\beta = 10$",
+    ("coefficient_ar", 6): r"at $\lambda = 0.1$",
+    ("coefficient_ar_rms", 6): r"at $\lambda = 0.1$",
 }
 """Sizes that do not reach the paper's power in the dimensions that are stored, by name and place among the
 settings, with the condition in words."""
@@ -281,6 +283,24 @@ def exponent_tolerance(law: PowerLaw) -> float:
     return ALLOWANCE + 2 * law.deviation
 
 
+def setting_name(place: int) -> str:
+    """What differs from the first setting: load, smoothing or ridge in formulas, or the law of vectors.
+
+    Parameters
+    ----------
+    place : int
+        Of the setting among `removal_sizes.SETTINGS`.
+
+    Returns
+    -------
+    str
+    """
+    first, here = SETTINGS[0], SETTINGS[place]
+    symbols = {"load": r"\alpha", "beta": r"\beta", "ridge": r"\lambda"}
+    changed = [f"${s} = {here[x]:g}$" for x, s in symbols.items() if here[x] != first[x]]
+    return ", ".join(changed) or here["law"]
+
+
 def rate_evidence(
     claim: str,
     instances: DataFrame,
@@ -318,34 +338,40 @@ def rate_evidence(
     """
     own = [e for e in ESTIMATES if e.claim == claim]
     require(own, "claim", claim, "a statement with estimates")
-    measured, predicted, tolerance, wrong, slow = [], [], [], [], []
+    measured, predicted, tolerance, wrong, slow, names = [], [], [], [], [], []
     for place, rows in {None: instances, **(further or {})}.items():
         for e in own:
             laws = fit_estimate(rows, e, load if place is None else SETTINGS[place]["load"])
             for law, name in zip(laws, (e.size, f"{e.size}_rms"), strict=False):
+                label = e.text if name == e.size else f"{e.text}, root mean square"
                 if (name, place) in SLOW:
-                    slow.append(f"{name.replace('_', ' ')} only d^{law.exponent:.2f} {SLOW[name, place]}")
+                    slow.append(f"{label} only $d^{{{law.exponent:.2f}}}$ {SLOW[name, place]}")
                     continue
+                names.append(label if place is None else f"{label}, {setting_name(place)}")
                 measured.append(law.exponent)
                 predicted.append(e.exponent)
                 tolerance.append(exponent_tolerance(law))
                 wrong.append(min(e.exponent, e.power) - 0.5)
     slack = [e for e in own if e.power < e.exponent]
     if slack:
-        limits = "; ".join([f"not the best bound: the power is {slack[0].power:g}", *filter(None, [limits])])
+        limits = "; ".join(
+            [f"not the best bound: the power is ${slack[0].power:g}$", *filter(None, [limits])]
+        )
     if claim in SCATTERED:
         scatter = f"instances scatter, and some powers are known to {max(tolerance):.2f} only"
         limits = "; ".join(filter(None, [limits, scatter]))
     settings = f", at {1 + len(further)} settings" if further else ""
     return {
         "claim": claim,
-        "what": "exponents of " + ", ".join(e.size.replace("_", " ") for e in own) + settings,
+        "what": "powers of $d$ of " + ", ".join(e.text for e in own) + settings,
+        "axis": "power of $d$",
+        "each": names,
         "kind": kind,
         "measured": measured,
         "predicted": predicted,
         "tolerance": tolerance,
         "relation": "<=",
-        "falsehood": ("smaller by another factor of sqrt(d)", wrong),
+        "falsehood": (r"smaller by another factor of $\sqrt{d}$", wrong),
         "limits": "; ".join(filter(None, [limits, *slow])),
         "expected": "does not hold" if any(e.power > e.exponent for e in own) else None,
     }

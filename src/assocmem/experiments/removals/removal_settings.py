@@ -52,14 +52,6 @@ def missed_share(table: DataFrame, place: int) -> tuple[np.ndarray, np.ndarray]:
     return error.d, error.size / moved.size
 
 
-def setting_name(place: int) -> str:
-    """What differs from the first setting: load, smoothing or ridge in formulas, or the law of vectors."""
-    first, here = SETTINGS[0], SETTINGS[place]
-    symbols = {"load": "$\\alpha$", "beta": "$\\beta$", "ridge": "$\\lambda$"}
-    changed = [f"{s} = {here[x]:g}" for x, s in symbols.items() if here[x] != first[x]]
-    return ", ".join(changed) or here["law"]
-
-
 def setting_powers(table: DataFrame, name: str) -> list[float]:
     """Fitted powers of d of one size at all settings, from the dimensions that all of them have.
 
