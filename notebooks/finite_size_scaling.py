@@ -492,8 +492,8 @@ x, y, errors, free = norm_peak.mean_line(peaks)
 fixed = norm_peak.mean_line(peaks, slope=-3.0)[-1]
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-figure1", "caption": "The paper's Figure 1 repeated. (a) Norm scale along the load, one instance for each of six dimensions, with stars at the peaks; grey, the limiting threshold 1/2. (b) Peaks of all dimensions in the coordinates in which the conjecture is a line of slope $-3$: means over instances (squares) with two standard errors, and single instances (small dots). The line of slope $-3$ that fits best is the wide grey band; the best line of any slope (dashed) lies within it. Dotted: the kinematic value."}, "image": {"alt": "Above, six curves with sharp peaks between loads 0.82 and 1.2, further left for larger dimension. Below, points along a falling line, with a cloud of single instances around those of small dimension."}}
-figure, axes = figures.draw_norms(norms, peaks, (x, y, errors), (fixed, free))
-figure
+norms_figure, axes = figures.draw_norms(norms, peaks, (x, y, errors), (fixed, free))
+norms_figure
 
 # %% tags=["hide-input"]
 rng = np.random.default_rng([seed, 2])
@@ -568,8 +568,8 @@ predicted = np.array([statistical_dimension(n) for n in all_sizes])
 shift = half - predicted
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-law", "caption": "The finite-size law. Green dots: where half of all instances are certified to be retrievable, with two standard errors. The kinematic value is the wide green band, and its expansion in the level the dotted line on top of it. Dashed: the conjecture's two terms. Orange squares: the peaks of the trained norm, mean over instances. The certified points lie below the band, and a little below the dashed line."}, "image": {"alt": "Falling curves of d squared over n minus two log n against n on a logarithmic axis from 20 to 2500; green dots slightly below the wide band, orange squares near them, a dashed line that runs among the points."}}
-figure, ax = figures.draw_law((x, y, errors), found)
-figure
+law_figure, ax = figures.draw_law((x, y, errors), found)
+law_figure
 
 # %% tags=["hide-input"]
 half_error = np.array([found[n].error for n in all_sizes])
@@ -701,14 +701,15 @@ lengths = {
     )
     for n in structure_sizes
 }
+of_products, of_one = zip(*(lengths[n][0] for n in structure_sizes), strict=True)
 Table(
     {
         "$n$": [str(n) for n in structure_sizes],
-        "lengths of products, predicted": [lengths[n][0][0] for n in structure_sizes],
+        "lengths of products, predicted": of_products,
         "measured": [
             "{:.3f} ± {:.3f}".format(*moved["products", n]) for n in structure_sizes
         ],
-        "lengths of one vector, predicted": [lengths[n][0][1] for n in structure_sizes],
+        "lengths of one vector, predicted": of_one,
     },
     ".3f",
 )
@@ -800,7 +801,9 @@ Table(
     {
         "targets": ["the same for all keys", "drawn anew for every key"],
         "exponent": [e.mean() for e in exponents.values()],
-        "± standard error": [e.std(ddof=1) / len(e) ** 0.5 for e in exponents.values()],
+        "± standard error": [
+            e.std(ddof=1) / math.sqrt(len(e)) for e in exponents.values()
+        ],
     },
     ".2f",
 )
@@ -853,8 +856,8 @@ measured_growth = growths.growth(found)
 reach = growths.coefficient_reach(measured_growth)
 LIMITS = (
     "other coefficients are tried with the kinematic value's remaining terms; "
-    rf"those of $\log\log n$ from ${-3 - reach:.1f}$ to ${-3 + reach:.1f}$ are not told "
-    "apart, since the shift may change by 0.15; the asymptotic slope itself shows "
+    rf"those of $\log\log n$ from ${-3 - reach:.1f}$ to ${-3 + reach:.1f}$ are not "
+    "told apart, since the shift may change by 0.15; the asymptotic slope itself shows "
     "beyond hundreds of digits"
 )
 check(**growths.law_evidence(measured_growth, of_log_log=-2, limits=LIMITS))

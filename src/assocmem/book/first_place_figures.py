@@ -291,7 +291,8 @@ def draw_norms(
     above.axvline(0.5, color=LIMIT, lw=1, label="threshold 1/2")
     above.set(yscale="log", title="(a)", xlabel="inverse ratio $n\\,\\log n/d^2$")
     above.set_ylabel("norm scale $\\|W\\|_F/d$")
-    above.legend(ncols=2)
+    above.set_ylim(top=4e4)  # room for the names above the peaks
+    above.legend(loc="upper right", ncols=2)
     _draw_peaks(below, peaks, means, lines)
     return figure, np.array([above, below])
 
