@@ -521,7 +521,7 @@ first = count_successes(judged["cross-entropy"], lambda keys: keys.first > 0)
 tail = count_successes(by_tail, lambda keys: keys.tail > 0)
 listed = count_successes(by_tail, lambda keys, k: keys.ahead < k, places)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-success", "caption": "Share of instances in which every key succeeds, against the load, with 95% intervals: first place after training by cross-entropy; signal above the tail average, and among the best $k$, after training by the tail average. Dotted: the critical load of the tail average for $n, d \\to \\infty$."}, "image": {"alt": "Three falling curves. That of first place falls first, that of the tail average later, that of the list last."}}
+# %% tags=["hide-input"] explore="explore_phase?r=0.15&load=0.28" mystnb={"figure": {"name": "fig-tam-success", "caption": "Share of instances in which every key succeeds, against the load, with 95% intervals: first place after training by cross-entropy; signal above the tail average, and among the best $k$, after training by the tail average. Dotted: the critical load of the tail average for $n, d \\to \\infty$."}, "image": {"alt": "Three falling curves. That of first place falls first, that of the tail average later, that of the list last."}}
 figure, ax = panels(1, width=5.4)
 for wins, name, color, marker, style, shift in (
     (first, "all first", CROSS_ENTROPY, "o", "-.", -0.004),
