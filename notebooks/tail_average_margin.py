@@ -169,8 +169,10 @@ memory = [
 # This is part of [Definition 1](#definition-1) in the paper.
 #
 # Second, the tail average is convex, although it is defined by sorting.
-# Put a threshold $\mu$ anywhere, and charge each score for what sticks out above it.
-# The least total charge is the tail average:
+# Put a threshold $\mu$ anywhere.
+# The price is $\mu$ itself, and $1/k$ for each unit by which a score sticks out above it.
+# A low threshold is cheap, but many scores stick out; a high one is dear by itself.
+# The least price is the tail average:
 #
 # $$
 # \TAM_r(x) = \min_\mu \Bigl\{ \mu + \frac1k \sum_{j=1}^N (x_j - \mu)_+ \Bigr\} .
@@ -487,7 +489,7 @@ for name, index in (("one", at_one), ("nine", at_nine)):
 # %% [markdown]
 # At a spread of about one, cross-entropy pulls against {glue:text}`tam_lse_at_one:.0f` competitors at once.
 # At a spread of nine it pulls against {glue:text}`tam_lse_at_nine:.1f`.
-# Trained memories go through all this range: where they can fit their pairs their norms grow to many tens, as the ridge vanishes.
+# Trained memories go through all this range and beyond it: where they can fit their pairs their norms grow to many tens, as the ridge vanishes.
 # The tail average pulls against {glue:text}`tam_tail_at_one:.0f` and {glue:text}`tam_tail_at_nine:.0f`, about the fraction $r$ of all.
 # Its law of large numbers does not wear out.
 
