@@ -191,7 +191,7 @@ tail = np.sort(column)[-k:]
 by_sorting = tail.mean()
 by_threshold = tail[0] + np.maximum(column - tail[0], 0).sum() / k
 
-# %% tags=["hide-input"]
+# %% tags=["remove-cell"]
 glue("tam_by_sorting", float(by_sorting), display=False)
 glue("tam_by_threshold", float(by_threshold), display=False)
 glue("tam_tail_size", k, display=False)
@@ -425,7 +425,7 @@ S = scores(pairs, W)
 ours = loss_pass(pairs, CrossEntropy(), W).loss
 torchs = float(torch.nn.functional.cross_entropy(S.T, torch.arange(pairs.n)))
 
-# %% tags=["hide-input"]
+# %% tags=["remove-cell"]
 glue("tam_cross_entropy", float(ours), display=False)
 glue("tam_cross_entropy_torch", torchs, display=False)
 
@@ -480,7 +480,7 @@ bottom.set(xlabel="spread $\\nu$ of the scores", ylabel="carriers of the gradien
 top.legend()
 figure
 
-# %% tags=["hide-input"]
+# %% tags=["remove-cell"]
 at_one, at_nine = int(np.argmin(abs(spreads - 1))), len(spreads) - 1
 for name, index in (("one", at_one), ("nine", at_nine)):
     glue(f"tam_lse_at_{name}", float(carriers["log-sum-exp"][index]), display=False)
