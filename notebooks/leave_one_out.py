@@ -187,7 +187,7 @@ for name, value in facts.items():
 # So nearly every margin moves, each by little.
 # The root of the sum of their squares is {glue:text}`leave_one_out_together:.2f`, of order one like the motion of the minimiser itself.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-loo-map", "caption": "How far each score moves when pair $h$ goes: size of $\\Delta S_{j,i}$ for the first thirty targets and keys, on a logarithmic scale of colours. Framed: the scores of target $h$ (first row) and those for key $h$ (first column). They move most, and every other score moves a little."}, "image": {"alt": "A square map of colours, light along its first row and first column and dark elsewhere."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-loo-map", "caption": "How far each score moves when pair $h$ goes: size of $\\Delta S_{j,i}$ for the first thirty targets and keys, on a logarithmic scale of colours. Framed: the scores of target $h$ (first row) and those for key $h$ (first column). They move most, and every other score moves a little."}, "image": {"alt": "A square map of colours, strong along its first row and first column and weak elsewhere."}}
 figure, ax = panels(1, width=4.8, height=4.1)
 drawn = draw_motions(ax, motions)
 figure.colorbar(drawn, label="motion of the score", shrink=0.85)
@@ -298,7 +298,7 @@ ax.scatter(before, actual, **dots, label="other keys")
 order = np.argsort(before.numpy())
 groups = [(before[x], actual[x]) for x in np.array_split(order, 8)]
 x, y = (np.array([float(g[k].mean()) for g in groups]) for k in (0, 1))
-error = [float(g[1].std() / len(g[1]) ** 0.5) for g in groups]
+error = [float(g[1].std(correction=0) / len(g[1]) ** 0.5) for g in groups]
 ax.errorbar(
     x, y, yerr=error, fmt="s", color=plot.INK, label="mean of an eighth of them"
 )
@@ -378,7 +378,7 @@ figure
 #
 # {numref}`fig-loo-chain` puts the estimates in the order of the proof.
 # It begins with the force that target $h$ exerts on the others.
-# The Newton step that answers it moves every other score by $d^{-1}$ only, because $u_h$ and $v_h$ are fresh.
+# The Newton step that answers it moves every other score by $d^{-1}$ only, because $u_h$ and $v_h$ are fresh: independent of the memory that they meet.
 # So the gradient that is left after the step is small, and by strong convexity the minimiser is near.
 # That gives (A2) for the minimiser itself.
 # Thresholds are averages of scores and move even less, (A1).
@@ -588,7 +588,7 @@ ax.set(xlabel="dimension $d$", ylabel="standard deviation", xscale="log", yscale
 ticks = max(spread, key=lambda law: len(law.d)).d
 ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
 ax.xaxis.minorticks_off()
-ax.set_ylim(top=3)
+ax.set_ylim(top=10 * max(law.size.max() for law in spread))
 ax.legend()
 figure
 
