@@ -51,44 +51,31 @@ import math
 
 import numpy as np
 import torch
+from myst_nb import glue
 
+from assocmem.book import first_place_figures as figures
 from assocmem.book import plotting as plot
 from assocmem.book.claims import check
-from assocmem.book.plotting import (
-    ANY_MEMORY,
-    INK,
-    LIMIT,
-    OUTER_PRODUCTS,
-    Table,
-    panels,
-    series,
-)
+from assocmem.book.plotting import Table, panels, series
 from assocmem.deciding import paper_certificate
 from assocmem.deciding.certificates import Certificate
 from assocmem.deciding.correction import correction
 from assocmem.deciding.exact import holds_exactly
 from assocmem.deciding.feasibility import decide_top1, verify
 from assocmem.deciding.forgeries import largest_negated, nearest_miss
-from assocmem.experiments.first_place.comparison_planes import (
-    head_to_tail,
-    plane_coordinates,
-)
+from assocmem.experiments.first_place import comparison_planes as planes
+from assocmem.experiments.first_place import proof_arrays
 from assocmem.experiments.first_place.instance_counts import (
     first_instances,
     share_hiding,
 )
 from assocmem.experiments.first_place.linear_programs import best_of_program
-from assocmem.experiments.first_place.proof_arrays import (
-    CONDITIONS,
-    array_size,
-    onset,
-    size_without_overlap,
-)
 from assocmem.pairs.data import Pairs, derived_seed, gaussian_pairs
 from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
 from assocmem.progress import progress
 
 plot.use_style()
+words = {True: "yes", False: "no", None: "undecided"}
 
 # %% tags=["requires", "remove-cell"]
 from assocmem.deciding.feasibility import decide_top1
@@ -157,142 +144,181 @@ memory = [
 # %% [markdown]
 # ## What is claimed
 #
+# Key $i$ is retrieved if its signal $s_{ii}$ is larger than each competing score $s_{ji} = u_j^\top W v_i$.
+# Both are linear in the memory $W$, and so is their difference.
+# Write $\inprod{A, B}$ for the sum of the products of the entries of two matrices.
 # For each key $i$ and each other target $j$ let
 #
 # $$
-# A_{ij} = (u_i - u_j)\, v_i^\top ,
-# \qquad
-# \inprod{W, A_{ij}} = s_{ii} - s_{ji} .
+# \begin{aligned}
+# A_{ij} &= (u_i - u_j)\, v_i^\top , \\
+# \inprod{W, A_{ij}} &= s_{ii} - s_{ji} .
+# \end{aligned}
 # $$ (eq-comparison)
 #
-# A memory retrieves everything exactly if its product with every comparison $A_{ij}$ is positive.
+# Call these $n(n-1)$ matrices the *comparisons*.
+# A memory retrieves everything exactly if its product with every comparison is positive.
 #
-# :::{prf:theorem} Weights that cancel
+# :::{prf:theorem} Weights that cancel (Gordan 1873, not in the paper)
 # :label: thm-dual
 #
-# Some memory has $\inprod{W, A_{ij}} > 0$ for all $i \ne j$, or there are weights $\lambda_{ij} \ge 0$, not all zero, with $\sum_{i \ne j} \lambda_{ij} A_{ij} = 0$, and never both.
+# Exactly one of the following is true.
+#
+# - Some memory has $\inprod{W, A_{ij}} > 0$ for all $i \ne j$.
+# - There are weights $\lambda_{ij} \ge 0$, not all zero, with $\sum_{i \ne j} \lambda_{ij} A_{ij} = 0$.
 # :::
 #
-# This is Gordan's theorem of 1873.
-# That they exclude each other is one line: the product of the sum with $W$ would be zero and positive.
-# That one of them always exists is the separation of a point from a convex set, here of zero from the hull of the comparisons.
+# That the two exclude each other is one line.
+# Multiply the sum with $W$: the result would be zero, and it would be positive.
 #
-# The impossible half of [Theorem 1](#theorem-1) is proved with two lemmas that construct such weights for large $n$ when $d^2/(n \log n) < 2$.
-# With $r = \lfloor n/(\log n)^2 \rfloor$, only the targets $j \le r$ are compared with, and only keys $i > r$ are looked at; $\mathcal A(\lambda)$ is the weighted sum of these comparisons.
+# That one of them is always true is the separation of a point from a convex set.
+# The point is zero, and the set is made of all averages of comparisons.
+# If zero is not one of these averages, some plane has zero on it and all comparisons strictly on one side, and the matrix orthogonal to that plane is a memory that retrieves everything.
 #
-# :::{prf:lemma} An array that nearly cancels
+# So weights that cancel are a *certificate* of impossibility.
+# For large $n$ the impossible half of [Theorem 1](#theorem-1) constructs them, in two steps, when $d^2/(n \log n) < 2$.
+# It uses a part of the comparisons only.
+# With $r = \lfloor n/(\log n)^2 \rfloor$, it looks at the keys $i > r$ and compares them with the targets $j \le r$.
+# Let $\mathcal A(\lambda)$ be the sum of these comparisons with weights $\lambda_{ij}$.
+#
+# :::{prf:lemma} An array that nearly cancels (Lemma 1 of the paper)
 # :label: lem-dual-array
 #
-# With probability tending to one there is an array with $\lambda_{ij} \ge 1/(r \log n)$ throughout and $\norm{\mathcal A(\lambda)}_F = o\bigl(n/(d \log n)\bigr)$.
+# With probability tending to one there is an array of weights with $\lambda_{ij} \ge 1/(r \log n)$ throughout and $\norm{\mathcal A(\lambda)}_F = o\bigl(n/(d \log n)\bigr)$.
 # :::
 #
-# :::{prf:lemma} Bounded arrays reach far
+# :::{prf:lemma} Bounded arrays reach far (Lemma 2 of the paper)
 # :label: lem-dual-reach
 #
-# There is a constant $c_0 > 0$ such that, with probability tending to one, $\sum_{i > r} \sum_{j \le r} |(u_i - u_j)^\top X v_i| \ge c_0\, r n/d$ for all $\norm{X}_F = 1$; then every matrix of norm at most $c_0\, r n/d$ is $\mathcal A(\delta)$ for an array with $|\delta_{ij}| \le 1$.
+# There is a constant $c_0 > 0$ such that, with probability tending to one,
+#
+# $$
+# \sum_{i > r} \sum_{j \le r} |(u_i - u_j)^\top X v_i| \ge c_0\, \frac{r n}{d}
+# $$
+#
+# for all $X$ with $\norm{X}_F = 1$.
+# Then every matrix of norm at most $c_0\, r n/d$ is $\mathcal A(\delta)$ for an array with $|\delta_{ij}| \le 1$.
 # :::
 #
-# These are [Lemma 1](#lemma-1) and [Lemma 2](#lemma-2).
-# Together they give a $\delta$ with $|\delta_{ij}| \le 1/(2 r \log n)$ that takes away what is left of the first array, and $\lambda + \delta > 0$ cancels exactly.
+# These are [Lemma 1](#lemma-1) and [Lemma 2](#lemma-2) of the ledger.
+# The first array leaves a small rest.
+# By the second lemma some $\delta$ with $|\delta_{ij}| \le 1/(2 r \log n)$ takes this rest away.
+# Since $\delta$ is smaller than every weight, $\lambda + \delta$ is still positive, and it cancels exactly.
 # Both proofs are told in half a page: {ref}`proof-two`.
 #
 # ## What it looks like
 #
-# Two instances, one on either side.
-# For a picture, project their $n(n-1)$ comparisons, which live in $d^2$ dimensions, onto a plane.
+# Let us decide two instances, one on either side of the transition, and check the proofs.
 
 # %%
-below, above = (gaussian_pairs(n, d, seed=seed) for d in (below_d, above_d))
+below = gaussian_pairs(n, below_d, seed=seed)
+above = gaussian_pairs(n, above_d, seed=seed)
 no, yes = decide_top1(below), decide_top1(above)
+
+# %% tags=["hide-input"]
 Table(
     {
         "$d$": [str(below_d), str(above_d)],
-        "retrievable": [str(no.feasible), str(yes.feasible)],
+        "retrievable": [words[no.feasible], words[yes.feasible]],
         "proved": [
-            str(verify(no.certificate, below)),
-            str(verify(yes.certificate, above)),
+            words[verify(no.certificate, below)],
+            words[verify(yes.certificate, above)],
         ],
     }
 )
 
 # %% [markdown]
-# For the retrievable one the plane is that of its memory $W$, and all comparisons are on the positive side.
-# For the other, any plane will do.
-# Its comparisons are on all sides; and if each is multiplied by its weight, and they are put head to tail in the order of their directions, they close a polygon.
+# The certificate of the first holds weights.
+# Under them its comparisons should cancel.
+# The sum can be written down with three matrix products:
 
 # %%
-weights = no.certificate.weights
-found = torch.from_numpy(yes.certificate.W)
-seen = plane_coordinates(above, found, seed=seed)
-outer = torch.from_numpy(below.U.numpy() @ below.V.numpy().T)
-random_plane = plane_coordinates(below, outer, seed=seed)
-polygon = head_to_tail(random_plane, weights)
+weights = torch.from_numpy(no.certificate.weights)  # [j, i], zero where j = i
+of_keys = torch.diag(weights.sum(dim=0))  # the total weight of each key
+left_over = below.U @ (of_keys - weights) @ below.V.T
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-sides", "caption": "Comparisons of two instances, projected onto a plane. (a) Retrievable: in the direction of the memory that retrieves it, all of them are positive. (b) Not retrievable: in the direction of the outer-product memory most are positive, not all. (c) The same comparisons, each multiplied by its weight in the certificate, head to tail: the polygon closes."}, "image": {"alt": "Left, a cloud of dots strictly to the right of a vertical line. Middle, a cloud that crosses the line. Right, a closed convex curve that starts and ends at a marked point."}}
-figure, axes = panels(3, height=2.8)
-titles = [f"(a) $d = {above_d}$", f"(b) $d = {below_d}$", "(c) weighted, head to tail"]
-for ax, title in zip(axes, titles, strict=True):
-    ax.set_title(title)
-shown = (
-    (seen, "$W$", ANY_MEMORY),
-    (random_plane, "$U V^T$", OUTER_PRODUCTS),
-)
-for ax, (points, name, color) in zip(axes, shown, strict=False):
-    ax.plot(*points, ".", ms=1, color=color, alpha=0.5)
-    ax.axvline(0, color=LIMIT, lw=1)
-    ax.set(xlabel=f"along {name}", ylabel="across")
-axes[2].plot(*polygon, color=INK)
-axes[2].plot(0, 0, "o", color=INK)
-axes[2].set(xlabel="along $U V^T$", aspect="equal")
+# %% tags=["hide-input"]
+glue("dual-total", float(weights.sum()), display=False)
+glue("dual-left-over", float(left_over.norm()) * 1e14, display=False)
+
+# %% [markdown]
+# The weights add up to {glue:text}`dual-total:.0f`, and what is left of the sum of all comparisons has the norm {glue:text}`dual-left-over:.1f` $\times 10^{-14}$.
+#
+# For a picture, project the comparisons, which live in $d^2$ dimensions, onto a plane.
+# For the retrievable instance let the first axis be its memory $W$: all comparisons are then on the positive side.
+# For the other instance any plane will do, and its comparisons are on all sides.
+#
+# The weights make a picture too.
+# Multiply each comparison by its weight, and put them head to tail in the order of their directions.
+# Since they cancel, they close a polygon.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-sides", "caption": "Comparisons of two instances, projected onto a plane. (a) Retrievable: in the direction of the memory that retrieves it, all of them are positive. (b) Not retrievable: in the direction of the sum of outer products most are positive, not all. (c) The same comparisons, each multiplied by its weight in the certificate, head to tail: the polygon closes."}, "image": {"alt": "Above, a cloud of dots strictly to the right of a vertical line. Middle, a cloud that crosses the line. Below, a closed convex curve that starts and ends at a marked point."}}
+found = torch.from_numpy(yes.certificate.W)
+seen = planes.plane_coordinates(above, found, seed=seed)
+outer = torch.from_numpy(below.U.numpy() @ below.V.numpy().T)
+mixed = planes.plane_coordinates(below, outer, seed=seed)
+polygon = planes.head_to_tail(mixed, no.certificate.weights)
+titles = (f"(a) $d = {above_d}$", f"(b) $d = {below_d}$", "(c) the weighted ones")
+figure, axes = figures.draw_sides(seen, mixed, polygon, titles)
 figure
 
 # %% [markdown]
 # ## From nearly zero to zero
 #
 # Where do such weights come from?
-# Minimise the cross-entropy of all keys without any ridge.
-# If all weights can be positive, the minimum is attained at some $\widehat W$, and the gradient there, which vanishes, is
+# From the cross-entropy of all keys, minimised without any ridge.
+# If all weights can be positive, it has a minimum at some $\widehat W$.
+# The gradient vanishes there, and the gradient is a weighted sum of comparisons:
 #
 # $$
 # -\sum_{i \ne j} \lambda_{ij} A_{ij} ,
-# \qquad
-# \lambda_{ij} = \frac{e^{s_{ji}}}{\sum_l e^{s_{li}}} > 0 ,
+# \quad
+# \lambda_{ij} = \frac{e^{s_{ji}}}{\sum_l e^{s_{li}}} > 0 .
 # $$
 #
-# so the softmax itself is the certificate.
-# In a computer it vanishes up to rounding, and a sum that is zero up to rounding proves nothing: *some* sum of positive multiples of the comparisons may be tiny without any being zero.
-# But an honest zero is near.
-# Let $R = \sum \lambda_{ij} A_{ij}$ be what is left, $H = \sum \lambda_{ij} A_{ij} A_{ij}^\top$ with the comparisons as vectors, and $H Y = R$.
+# So the softmax itself is the certificate.
+#
+# In a computer the gradient vanishes up to rounding only.
+# A sum that is zero up to rounding proves nothing: *some* sum of positive multiples of the comparisons may be tiny without any being zero.
+# But an honest zero is near, and here is how to reach it.
+#
+# Let $R = \sum \lambda_{ij} A_{ij}$ be what is left.
+# Read matrices as vectors of $d^2$ numbers, put $H = \sum \lambda_{ij} A_{ij} A_{ij}^\top$, and let $Y$ be the solution of $H Y = R$.
+# Change each weight by the factor $1 - \inprod{A_{ij}, Y}$.
 # Then
 #
 # $$
-# \sum_{i \ne j} \lambda_{ij} \bigl(1 - \inprod{A_{ij}, Y}\bigr) A_{ij} = R - H Y = 0
+# \sum_{i \ne j} \lambda_{ij} \bigl(1 - \inprod{A_{ij}, Y}\bigr) A_{ij} = R - H Y ,
 # $$ (eq-corrected)
 #
-# exactly, and the corrected weights are positive if $\max |\inprod{A_{ij}, Y}| < 1$, for which
+# which is zero, exactly.
+#
+# The corrected weights are positive if every $|\inprod{A_{ij}, Y}|$ is below one.
+# With $h_{\min}$ for the smallest eigenvalue of $H$,
 #
 # $$
-# \frac{\max \norm{A_{ij}} \, \norm{R}}{\lambda_{\min}(H)} < 1
+# \frac{\norm{R}_F \max_{ij} \norm{A_{ij}}_F}{h_{\min}} < 1
 # $$ (eq-sufficient)
 #
-# is enough.
-# Two numbers have to be bounded, one from above and one from below, and both can be, rounding included.
-# The check used in this book takes the standard bounds for sums of products in any order {cite:p}`higham2002accuracy` for $R$ and $H$, and for the smallest eigenvalue a Cholesky factor of $H - s I$, as {cite:t}`rump2006verification` does, but multiplied out again, so that nobody has to believe the factorisation.
+# is enough for that.
+# So two numbers have to be bounded, $\norm{R}_F$ from above and $h_{\min}$ from below, and both can be, rounding included.
+#
+# The check used in this book takes the standard bounds for sums of products in any order {cite:p}`higham2002accuracy` for $R$ and $H$.
+# For the smallest eigenvalue it takes a Cholesky factor of $H$ less a multiple of the identity, as {cite:t}`rump2006verification` does, but multiplies it out again, so that nobody has to believe the factorisation.
 
-# %%
-needed = correction(below, weights)
+# %% tags=["hide-input"]
+needed = correction(below, no.certificate.weights)
+values = no.certificate.weights
 Table(
     {
         "quantity": [
-            "total weight",
             "weights above a millionth of the largest",
             "left over, $\\lVert R\\rVert_F$",
-            "smallest eigenvalue of $H$",
-            "{eq}`eq-sufficient`, rounding not counted",
+            "smallest eigenvalue $h_{\\min}$ of $H$",
+            "left side of {eq}`eq-sufficient`, rounding not counted",
         ],
         "value": [
-            f"{weights.sum():.4g}",
-            f"{(weights > 1e-6 * weights.max()).sum()} of {n * (n - 1)}",
+            f"{(values > 1e-6 * values.max()).sum()} of {n * (n - 1)}",
             f"{needed.left:.1e}",
             f"{needed.smallest:.1e}",
             f"{needed.relative_change:.1e}",
@@ -302,8 +328,14 @@ Table(
 
 # %% [markdown]
 # The condition is met with room to spare, and the room is what the bounds on rounding use up.
-# For small instances there is a second opinion, in which nothing is rounded at all.
-# The data are binary fractions, so the system for the correction of $d^2$ of the weights can be solved over the rational numbers; then the weights either are nonnegative and cancel, or not.
+#
+# ### A second opinion without rounding
+#
+# For small instances the same can be done in exact arithmetic.
+# The data are binary fractions, so the system for the correction of $d^2$ of the weights can be solved over the rational numbers.
+# Then the weights either are nonnegative and cancel, or not.
+#
+# Here are weights as they were found, rounded, replaced by equal ones, and with one sign turned.
 
 # %%
 small = gaussian_pairs(exact_n, exact_d, seed=seed)
@@ -314,27 +346,29 @@ candidates = {
     "all equal": 1 - np.eye(exact_n),
     "largest negated": largest_negated(proof.weights),
 }
-opinions = [
-    (
-        verify(Certificate(1, weights=w), small),
-        holds_exactly(Certificate(1, weights=w), small),
-    )
-    for w in candidates.values()
-]
+
+# %% tags=["hide-input"]
+offered = [Certificate(1, weights=w) for w in candidates.values()]
 Table(
     {
         "weights": list(candidates),
-        "bounded rounding": [str(a) for a, _ in opinions],
-        "exact rationals": [str(b) for _, b in opinions],
+        "bounded rounding": [words[verify(c, small)] for c in offered],
+        "exact rationals": [words[holds_exactly(c, small)] for c in offered],
     }
 )
 
 # %% [markdown]
+# Both checks agree.
 # (Weights that were rounded are still near enough to an exact certificate, and either check finds it.)
+#
+# ### Nothing passes where a memory exists
+#
 # The converse must hold as well: on a retrievable instance nothing may pass, however nearly it cancels.
-# Just above the transition we take the weights that come closest to cancelling, the point of the hull of all comparisons nearest to zero (a nonnegative least-squares problem), and offer them as a certificate.
+# So take instances just above the transition and the weights that come closest to cancelling.
+# These are the average of comparisons that is nearest to zero, which is a nonnegative least-squares problem.
+# Offer them as a certificate.
 
-# %%
+# %% tags=["hide-input"]
 seeds = {
     d: [derived_seed(seed, 1, d, t) for t in range(200)] for d in (exact_d, exact_d + 1)
 }
@@ -344,18 +378,21 @@ solvable = first_instances(
 hopeless = first_instances(exact_n, exact_d, seeds[exact_d], feasible=False, count=10)
 offers = [(*nearest_miss(p), p) for p in solvable]
 accepted = [verify(Certificate(1, weights=w), p) for w, _, p in offers]
-
-# %% tags=["hide-input"]
-print(
-    f"sums of the offers, at total weight one: {min(s for _, s, _ in offers):.1e} and longer"
-)
+glue("dual-nearest", float(min(s for _, s, _ in offers)), display=False)
+glue("dual-offers", len(offers), display=False)
+glue("dual-accepted", int(sum(accepted)), display=False)
 
 # %% [markdown]
-# A second opinion comes from a linear program, which looks for the memory of largest margin among those with entries between $-1$ and $1$ and knows nothing of certificates.
-# Where it finds a positive margin, its memory is checked in exact arithmetic; where it finds none, the weights are.
+# The nearest of {glue:text}`dual-offers` such averages has the norm {glue:text}`dual-nearest:.4f`, at a total weight of one.
+# Of all these offers {glue:text}`dual-accepted` were accepted.
+#
+# One more opinion comes from a linear program.
+# It looks for the memory of largest margin among those with entries between $-1$ and $1$, and knows nothing of certificates.
+# Where it finds a positive margin, its memory is checked in exact arithmetic.
+# Where it finds none, the weights are.
 # By {prf:ref}`thm-dual` each instance has one proof and not the other.
 
-# %%
+# %% tags=["hide-input"]
 one_proof = []
 for p in (*solvable, *hopeless):
     retrievable, memory_found = best_of_program(p)
@@ -365,13 +402,17 @@ for p in (*solvable, *hopeless):
     one_proof.append(agree and holds_exactly(proof_of, p))
 check(
     "theorem-1",
-    f"share of {len(one_proof)} instances, n = {exact_n}, with an exact proof of what a linear program says, and of retrievable ones whose nearest miss passes",
+    f"share of {len(one_proof)} instances, $n = {exact_n}$, with an exact proof of what "
+    "a linear program says, and of retrievable ones whose nearest miss passes",
     kind="exact proof",
     measured=[np.mean(one_proof), np.mean(accepted)],
     predicted=[1, 0],
     tolerance=0.01,
     falsehood=("one instance in ten has both proofs, or neither", [0.9, 0.1]),
-    limits="an exact statement about each instance; where the transition lies is another check",
+    limits="an exact statement about each instance; "
+    "where the transition lies is another check",
+    axis="share of instances",
+    each=["one proof", "nearest miss passes"],
 )
 
 # %% [markdown]
@@ -380,11 +421,22 @@ check(
 # Nothing so far asks the vectors to be Gaussian.
 # Yet three kinds of data would spoil the bounds, and the check has an answer to each.
 #
-# - *Some directions are much shorter than others*, as in most embeddings. The smallest eigenvalue of $H$ then drowns in rounding. But the question does not change when all targets are mapped by one invertible matrix and shifted, when all keys are mapped by another, or when a key gets another length. So vectors are first mapped to where they look alike in all directions, and what the map rounds away is bounded with the rest.
-# - *Coordinates depend on each other*, as where all keys lie in a subspace. The smallest eigenvalue is zero then. Coordinates that depend on others are left out, once integers have shown that they do so exactly.
-# - *A few comparisons contradict each other*, and the rest plays no part. If one key is stored with two targets, two weights cancel, and $H$ has rank one. Such weights are made to cancel in integers.
+# *Some directions are much shorter than others*, as in most embeddings.
+# The smallest eigenvalue of $H$ then drowns in rounding.
+# But the question does not change when all targets are mapped by one invertible matrix and shifted, when all keys are mapped by another, or when a key gets another length.
+# So vectors are first mapped to where they look alike in all directions, and what the map rounds away is bounded with the rest.
+#
+# *Coordinates depend on each other*, as where all keys lie in a subspace.
+# The smallest eigenvalue is zero then.
+# Coordinates that depend on others are left out, once integers have shown that they do so exactly.
+#
+# *A few comparisons contradict each other*, and the rest plays no part.
+# If one key is stored with two targets, two weights cancel, and $H$ has rank one.
+# Such weights are made to cancel in integers.
+#
+# Here are the retrievable instance from above, and three versions of it that are spoilt in these ways.
 
-# %%
+# %% tags=["hide-input"]
 flat, twin = above.V.clone(), above.V.clone()
 flat[2:] = 0  # all keys in a plane
 twin[:, 1] = twin[:, 0]  # one key with two targets
@@ -397,22 +449,20 @@ cases = {
     "all keys in a plane": Pairs(above.U, flat),
     "one key with two targets": Pairs(above.U, twin),
 }
-verdicts = {name: decide_top1(pairs) for name, pairs in cases.items()}
-
-# %% tags=["hide-input"]
+verdicts = [decide_top1(pairs) for pairs in cases.values()]
 used = [
-    np.count_nonzero(v.certificate.weights) if v.feasible is False else ""
-    for v in verdicts.values()
+    "" if v.feasible is not False else str(np.count_nonzero(v.certificate.weights))
+    for v in verdicts
+]
+verified = [
+    verify(v.certificate, p) for v, p in zip(verdicts, cases.values(), strict=True)
 ]
 Table(
     {
         f"$n = {n}$, $d = {above_d}$": list(cases),
-        "retrievable": [str(v.feasible) for v in verdicts.values()],
-        "comparisons in the proof": [str(count) for count in used],
-        "verified": [
-            str(verify(v.certificate, p))
-            for v, p in zip(verdicts.values(), cases.values(), strict=True)
-        ],
+        "retrievable": [words[v.feasible] for v in verdicts],
+        "comparisons in the proof": used,
+        "verified": [words[answer] for answer in verified],
     }
 )
 
@@ -423,131 +473,207 @@ Table(
 # ## A target that hides
 #
 # The simplest certificate needs one key only.
-# If the target $u_i$ is an average of other targets, then $u_i^\top x$ is never the largest product, whatever $x = W v_i$ is: the key plays no part.
+# Suppose that the target $u_i$ is an average of other targets, as in {numref}`fig-hidden`.
+# Whatever the vector $x = W v_i$ is, the score of an average is the average of the scores.
+# So $u_i^\top x$ is never the largest, and the key plays no part.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-hidden", "caption": "A target that hides, in two dimensions. The square lies among the other targets. Whatever vector $x$ its key is mapped to, some other target reaches further in that direction: the dashed line has all vectors with the same score."}, "image": {"alt": "Seven dots joined to a ring, a square inside it, an arrow from the centre, and a dashed line through the square across the arrow; two dots lie beyond the line."}}
+figure, ax = figures.draw_hidden(5)
+figure
+
+# %% [markdown]
 # Gaussian targets do not hide when the dimension is large, but in few dimensions they do.
 
-# %%
-seeds = {
-    d: [derived_seed(seed, 3, d, t) for t in range(hidden_instances)] for d in hidden_d
-}
-hiding = [
-    share_hiding(hidden_n, d, seeds[d]) for d in progress(hidden_d, "hidden targets")
-]
+# %% tags=["hide-input"]
+hiding = []
+for d in progress(hidden_d, "hidden targets"):
+    seeds = [derived_seed(seed, 3, d, t) for t in range(hidden_instances)]
+    hiding.append(share_hiding(hidden_n, d, seeds))
+name = f"share of instances with a hidden target, $n = {hidden_n}$"
 Table(
     {
         "$d$": [str(d) for d in hidden_d],
-        f"share of instances, $n = {hidden_n}$": hiding,
+        name: hiding,
         "$d^2/(n \\log n)$": [top1_ratio(hidden_n, d) for d in hidden_d],
     },
-    {f"share of instances, $n = {hidden_n}$": ".3f"},
+    {name: ".3f"},
 )
 
 # %% [markdown]
 # Around the transition at this size, between $d = 7$ and 8, some three to ten instances in a hundred have such a target.
-# Where the other keys can all be satisfied by a memory that sends this one to zero, the cross-entropy has no minimum at all: they are satisfied ever better while this one stays where it is.
+# Where the other keys can all be satisfied by a memory that sends this one to zero, the cross-entropy has no minimum at all.
+# The other keys are satisfied ever better while this one stays where it is.
 # An optimiser that waits for its gradient to vanish waits for ever.
 #
 # ## The proof's own certificate
 #
-# The paper's array is written down without any optimiser.
-# Let $x_i = M H^{-1} v_i$ with $M = \sum_{i > r} u_i v_i^\top$ and $H = \sum_{i > r} v_i v_i^\top$, the least-squares memory's answer to $v_i$.
-# Key $i$ gives every target $j \le r$ a small weight, and a large one to those that lie far in the direction of $x_i$,
+# The weights above were found by an optimiser.
+# The paper's proof writes its weights down.
+# How can one guess weights that cancel?
+# In four steps.
+#
+# *What has to cancel.*
+# Let the weights of each key $i > r$ add up to one, and call $x_i = \sum_{j \le r} \lambda_{ij} u_j$ the weighted average of the targets that it is compared with.
+# The weighted sum of its comparisons is then $u_i v_i^\top - x_i v_i^\top$.
+# So all of them cancel if
 #
 # $$
-# \lambda_{ij} = \frac1r \Bigl[ \frac{1}{\log n} + \frac{b}{p_i} 1\Bigl\{ \frac{\sqrt d\, u_j^\top x_i}{\norm{x_i}} \ge z_i \Bigr\} \Bigr] ,
+# \sum_{i > r} x_i v_i^\top = \sum_{i > r} u_i v_i^\top .
+# $$
+#
+# *Which averages would do.*
+# Least squares has an answer: map each key to its target as well as a linear map can, and let $x_i$ be what the map makes of the key,
+#
+# $$
+# x_i = \Bigl( \sum_{l > r} u_l v_l^\top \Bigr) \Bigl( \sum_{l > r} v_l v_l^\top \Bigr)^{-1} v_i .
+# $$
+#
+# Sum $x_i v_i^\top$ over $i$, and the inverse goes away: the equation holds exactly.
+# Since there are many more keys than dimensions, the map fits badly, and the $x_i$ are short, of a length near $\sqrt{d/n}$.
+#
+# *How to make the average of the targets equal $x_i$.*
+# The targets $j \le r$ have nothing to do with $x_i$, so their plain average is close to zero.
+# To move it towards $x_i$, give more weight to the targets that lie far in this direction.
+# Measure how far a target lies in standard deviations, $g_{ij} = \sqrt d\, u_j^\top x_i/\norm{x_i}$, which is a standard normal number.
+# Every target gets a small weight, and those beyond a level $z_i$ a large one:
+#
+# $$
+# \lambda_{ij} = \frac1r \Bigl[ \frac{1}{\log n} + \frac{b}{p_i} 1\{ g_{ij} \ge z_i \} \Bigr] .
 # $$ (eq-array)
 #
-# where $b = 1 - 1/\log n$, $p_i = 1 - \Phi(z_i)$, and $z_i$ solves $b\, \varphi(z_i)/p_i = \sqrt d\, \norm{x_i}$.
+# Here $p_i = 1 - \Phi(z_i)$ is the share of targets beyond the level, and $b = 1 - 1/\log n$ makes the average of the bracket one.
 #
-# Over a fresh target $u_j$, $r \lambda_{ij}$ has mean 1 and $r \lambda_{ij} u_j$ has mean $x_i$, so that $\sum_i r \lambda_{ij} (u_i - u_j) v_i^\top$ has mean $M - \sum_i x_i v_i^\top = 0$.
-# This is exact, and explains the 2: far-away targets, at $z_i \approx d/\sqrt n$ standard deviations, must exist among the $r$ compared with, $\log r$ is about $\log n$, and $z_i < \sqrt{2 \log n}$ says $d^2 < 2\, n \log n$.
+# *Where to put the level.*
+# The bracket times $g_{ij}$ has the mean $b\, \varphi(z_i)/p_i$, with the standard normal density $\varphi$.
+# It should be the length of $x_i$ in standard deviations, so $z_i$ solves $b\, \varphi(z_i)/p_i = \sqrt d\, \norm{x_i}$.
+# {numref}`fig-tilt` shows the outcome for one key.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tilt", "caption": "The weights of one key, for $n = 1000$ and $d^2/(n \\log n) = 0.3$. Dashed: the density of the targets in the direction of $x_i$. Solid: the same times the weights. All targets keep a small weight, and the few beyond the level $z_i$ carry most of it, so that the mean moves to where $x_i$ is."}, "image": {"alt": "A bell curve about zero, dashed; below it a low bell curve that jumps up at a vertical line near 1.1 and falls off to the right; a second vertical line near 1.4 marks the mean."}}
+figure, ax = figures.draw_tilt(3 * math.log(10), 0.3)
+figure
+
+# %% [markdown]
+# So over a fresh target $u_j$ the bracket has the mean 1, and the bracket times $u_j$ has the mean $x_i$.
+# What target $j$ contributes to the sum of all comparisons then has the mean $\sum_{i > r} (u_i - x_i) v_i^\top = 0$.
+# This is exact.
 #
-# How much is left, $\norm{\mathcal A(\lambda)}_F$ in units of $n/(d \log n)$?
-# Its square is a variance, and adding up the largest terms gives
+# It also explains the 2.
+# The length of $x_i$ in standard deviations is about $d/\sqrt n$, and the level $z_i$ is there too.
+# Targets as far away as that must exist among the $r$ compared with.
+# The furthest of $r$ normal numbers is near $\sqrt{2 \log r}$, and $\log r$ is about $\log n$.
+# So $d/\sqrt n < \sqrt{2 \log n}$ is needed, which says $d^2 < 2\, n \log n$.
+#
+# ### How much is left
+#
+# The mean is zero, but an instance is not its mean.
+# Let $c = d^2/(n \log n)$, and let $p$ be the typical value of the $p_i$.
+# The square of $\norm{\mathcal A(\lambda)}_F$, in units of $n/(d \log n)$, is a variance, and adding up its largest terms gives
 #
 # $$
-# c\, (\log n)^5\, \frac{1}{n} \Bigl( \frac{2 b^2}{p} + d \Bigr) ,
-# \qquad
-# c = \frac{d^2}{n \log n} .
+# c\, (\log n)^5\, \frac{1}{n} \Bigl( \frac{2 b^2}{p} + d \Bigr) .
 # $$ (eq-size)
 #
-# The first term is the price of rare events, the second that of keys which overlap and so have weights that rise together.
+# The first term is the price of rare events: the weights of the few targets beyond the level are large.
+# The second is that of keys which overlap, and so have weights that rise together.
+#
+# The construction can be carried out on instances, and its rest measured.
 
-# %%
+# %% tags=["hide-input"]
 sizes = {}
 for c in array_ratios:
     for m in progress(array_sizes, f"ratio {c}"):
         d = dimension_at_ratio(m, c)
         repeats = array_instances * min(4, max(array_sizes) // m)
         seeds = [derived_seed(seed, 4, m, d, t) for t in range(repeats)]
-        sizes[m, c] = array_size(m, d, seeds)
+        sizes[m, c] = proof_arrays.array_size(m, d, seeds)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-array", "caption": "How much of the proof's array is left over, in the units in which Lemma 1 says that it vanishes. Points: the construction carried out. Lines: the leading terms. It grows at first, and is small only for numbers of pairs that no memory will ever hold; the grey line is the size below which the rest of the proof can work."}, "image": {"alt": "Three curves on logarithmic axes that rise or are flat near ten and a hundred for small n, where points lie on them, and fall below one near 10 to the 17, 10 to the 20 and 10 to the 50."}}
-figure, ax = panels(height=3.5)
+figure, ax = panels(height=3.8, width=figures.WIDTH)
 digits = np.linspace(2, 100, 300)
-for c, look in series(array_ratios):
+for (c, look), dashes in zip(series(array_ratios), figures.DASHES, strict=False):
     line = paper_certificate.predicted_size(digits * math.log(10), c)
-    ax.plot(digits, line, color=look["color"])
-    points = np.array([(sizes[n, c].root, sizes[n, c].error) for n in array_sizes])
+    ax.plot(digits, line, color=look["color"], ls=dashes)
+    points = np.array([(sizes[m, c].root, sizes[m, c].error) for m in array_sizes])
     name = f"$d^2/(n\\,\\log n) = {c:g}$"
-    digits_of = np.log10(array_sizes)
-    ax.errorbar(digits_of, points[:, 0], points[:, 1], ls="none", label=name, **look)
-ax.axhline(1 / math.pi, color=LIMIT, lw=1)
-ax.set(xscale="log", yscale="log", ylim=(1e-3, 1e4), xlabel="decimal digits of $n$")
-ax.set_ylabel("$\\|\\mathcal{A}(\\lambda)\\|_F\\; d\\,\\log n / n$")
-ax.set_xticks([2, 3, 6, 12, 25, 50, 100], ["2", "3", "6", "12", "25", "50", "100"])
+    at = np.log10(array_sizes)
+    ax.errorbar(at, points[:, 0], points[:, 1], ls="none", label=name, **look)
+ax.axhline(1 / math.pi, color=plot.LIMIT, lw=1, label="small enough")
+ax.set(xscale="log", yscale="log", ylim=(1e-3, 1e4))
+ax.set(xlabel="decimal digits of $n$, that is $\\log_{10} n$")
+ax.set_ylabel("rest $\\|\\mathcal{A}(\\lambda)\\|_F\\; d\\,\\log n / n$")
+marks = [2, 3, 6, 12, 25, 50, 100]
+ax.set_xticks(marks, [str(x) for x in marks])
 ax.minorticks_off()
 ax.legend()
 figure
 
 # %% [markdown]
-# In {numref}`fig-array` the points follow {eq}`eq-size`, and by that formula the lemma is true; but what it promises happens elsewhere.
-# What the lemma says, that the size vanishes, has not been seen: at ratio 0.5 it is near 31 from $10^3$ to $10^4$ pairs, where it is largest, and at ratio 1 above a hundred.
+# In {numref}`fig-array` the points follow {eq}`eq-size`, and by that formula the lemma is true.
+# But what it promises happens elsewhere.
+# That the rest vanishes has not been seen: at ratio 0.5 it is near 31 from $10^3$ to $10^4$ pairs, where it is largest, and at ratio 1 it is above a hundred.
+#
 # What the check compares is the leading order of this book, from which the lemma follows.
 # It takes the smallest ratio, since at larger ones a few rare events carry the mean square.
-# The falsehood is the first term of {eq}`eq-size` alone; the tolerance is four standard errors and $1/\sqrt d$, by which lengths vary.
+# The falsehood is the first term of {eq}`eq-size` alone.
+# The tolerance is four standard errors and $1/\sqrt d$, by which lengths vary.
 
-# %%
+# %% tags=["hide-input"]
 smallest_ratio = min(array_ratios)
 tested = [
     key for key in sizes if key[0] >= max(array_sizes) / 10 and key[1] == smallest_ratio
 ]
 measured = np.array([sizes[key].root for key in tested])
 errors = np.array([sizes[key].error for key in tested])
-alone = [size_without_overlap(*key) for key in tested]
+alone = [proof_arrays.size_without_overlap(*key) for key in tested]
 check(
     "lemma-1",
-    f"log of the size of the array, n and d^2/(n log n) in {tested}",
+    f"log of the size of the array at $d^2/(n \\log n) = {smallest_ratio:g}$, "
+    f"$n$ = {', '.join(str(m) for m, _ in tested)}",
     kind="simulation",
     measured=np.log(measured),
     predicted=np.log([sizes[key].predicted for key in tested]),
     tolerance=4 * errors / measured
     + [dimension_at_ratio(*key) ** -0.5 for key in tested],
     falsehood=("keys do not overlap: the second term is missing", np.log(alone)),
-    limits=f"this tests the leading order that the book derives and not the o(1) of the lemma, which no instance shows: sizes are {measured.min():.0f} and more here; by the formula they are first below 1 near n = 10^17 at ratio 0.5, 10^20 at 1, 10^50 at 1.5",
+    limits="this tests the leading order that the book derives and not the $o(1)$ of "
+    f"the lemma, which no instance shows: sizes are {measured.min():.0f} and more "
+    "here; by the formula they are first below 1 near $n = 10^{17}$ at ratio 0.5, "
+    "$10^{20}$ at 1, $10^{50}$ at 1.5",
+    axis="log of the size, in units of $n/(d \\log n)$",
+    each=[f"$n = {m}$" for m, _ in tested],
 )
 
 # %% [markdown]
 # ## How far bounded arrays reach
 #
-# The constant of {prf:ref}`lem-dual-reach` is the smallest value of
-# $\frac{d}{r (n-r)} \sum |(u_i - u_j)^\top X v_i|$ over all $X$ of length one.
-# The proof treats the two factors one after the other and allows each key the worst value of its own score, which leaves $\E |G| \cdot \E |G'| = 2/\pi \approx 0.64$ for large $n$ and $r/d$.
-# In a fixed dimension the truth is better: the sum tends to $\sqrt{2} \sqrt{2/\pi}\, \E \norm{X v} \sqrt d$, least for a matrix of rank one, which gives $2 \sqrt 2/\pi \approx 0.90$.
-# On an instance it is a minimum over a sphere in $d^2$ dimensions; descents from random starts give a value from above, the least singular value of the comparisons over the longest of them one from below.
+# The second lemma says which rests can be taken away.
+# Its constant is the smallest value of
+#
+# $$
+# \frac{d}{r (n-r)} \sum_{i > r} \sum_{j \le r} |(u_i - u_j)^\top X v_i|
+# $$
+#
+# over all $X$ of length one.
+#
+# What should it be for many pairs?
+# The proof treats the two factors $u_i - u_j$ and $v_i$ one after the other, and allows each key the worst value of its own score.
+# That leaves the mean absolute value of a standard normal number twice, $2/\pi \approx 0.64$, for large $n$ and $r/d$.
+#
+# In a fixed dimension the truth is better.
+# The sum tends to $(2/\sqrt\pi)\, \sqrt d\, \E \norm{X v}$ with $v \sim \N(0, I_d/d)$, which is least for a matrix $X$ of rank one.
+# That gives $2 \sqrt 2/\pi \approx 0.90$.
+#
+# On an instance the constant is a minimum over a sphere in $d^2$ dimensions.
+# Descents from random starts give a value from above.
+# The least singular value of the comparisons over the longest of them gives one from below.
 
-# %%
-reaches = {
-    m: np.array(
-        [
-            paper_certificate.reach(
-                gaussian_pairs(m, reach_d, seed=derived_seed(seed, 5, m, t)), m // 4
-            )
-            for t in range(reach_instances * min(4, max(reach_sizes) // m))
-        ]
-    )
-    for m in progress(reach_sizes, "reach")
-}
+# %% tags=["hide-input"]
+reaches = {}
+for m in progress(reach_sizes, "reach"):
+    repeats = reach_instances * min(4, max(reach_sizes) // m)
+    seeds = [derived_seed(seed, 5, m, t) for t in range(repeats)]
+    drawn = [gaussian_pairs(m, reach_d, seed=s) for s in seeds]
+    reaches[m] = np.array([paper_certificate.reach(p, m // 4) for p in drawn])
 starved = paper_certificate.reach(gaussian_pairs(12, 6, seed=seed), 2)
 Table(
     {
@@ -561,32 +687,11 @@ Table(
 )
 
 # %% [markdown]
-# Two things must be the case before the constant is anything.
-# There must be at least as many comparisons as unknowns, $r (n - r) \ge d^2$, or some $X$ is orthogonal to all of them (the first row).
-# And for the argument of the proof the $r$ targets have to span the space with room, $r > d$; otherwise its lower bound is exactly zero, whatever the true minimum is.
+# The minimum rises with $n$ and stays well below 0.90.
+# What is missing goes like $1/\sqrt n$, as the averages over the $n/4$ targets fluctuate.
+# A line through all instances continues it to infinitely many pairs.
 
-# %%
-Table(
-    {
-        "needed": list(CONDITIONS),
-        **{
-            f"from $n$ at ratio {c:g}": [
-                onset(holds, c) for holds in CONDITIONS.values()
-            ]
-            for c in array_ratios
-        },
-    }
-)
-
-# %% [markdown]
-# So the proof's certificate is one for astronomers, and the table says, to leading order, where it would begin.
-# Impossibility itself does not wait: below the transition of the preceding section each of hundreds of instances has a certificate, from $n = 30$ to $n = 1000$; only not this one.
-
-# %% [markdown]
-# In the table the minimum rises with $n$ and stays well below 0.90.
-# What is missing goes like $1/\sqrt n$, as the averages over the $n/4$ targets fluctuate, and a line through all instances continues it to infinitely many pairs.
-
-# %%
+# %% tags=["hide-input"]
 least = np.concatenate([x[:, 1] for x in reaches.values()])
 at = np.concatenate([np.full(len(x), m**-0.5) for m, x in reaches.items()])
 line, covariance = np.polyfit(at, least, 1, cov="unscaled")
@@ -595,16 +700,44 @@ scatter = math.sqrt(missed @ missed / max(1, len(missed) - 2))
 raw = reaches[reach_sizes[-1]][:, 1].mean()
 check(
     "lemma-2",
-    f"smallest sum found, continued to n = infinity in 1/sqrt(n), d = {reach_d}, r = n/4, n = {reach_sizes}",
+    f"smallest sum found, continued to $n = \\infty$ in $1/\\sqrt n$, $d = {reach_d}$, "
+    f"$r = n/4$, $n$ = {', '.join(map(str, reach_sizes))}",
     kind="simulation",
     measured=line[1],
     predicted=2 * math.sqrt(2) / math.pi,
     tolerance=4 * scatter * math.sqrt(covariance[1, 1]) + 0.03,
     falsehood=("no better than the proof's value", 2 / math.pi),
-    limits=f"this is an extrapolation from {raw:.2f} at n = {reach_sizes[-1]}; d is fixed, where the lemma lets it grow, and descents find minima only from above; the constant is zero where r(n-r) < d^2; the proof needs r > d, from n = 10^5 on",
+    limits=f"this is an extrapolation from {raw:.2f} at $n = {reach_sizes[-1]}$; $d$ is "
+    "fixed, where the lemma lets it grow, and descents find minima only from above; the "
+    "constant is zero where $r(n-r) < d^2$; the proof needs $r > d$, from $n = 10^5$ on",
+    axis="smallest sum, $d/(r(n-r))$ times the sum of absolute values",
 )
 
 # %% [markdown]
+# ## From which size the proof works
+#
+# Two things must be the case before this constant is anything.
+#
+# - There must be at least as many comparisons as unknowns, $r (n - r) \ge d^2$. Otherwise some $X$ is orthogonal to all of them, as in the first row of the table above.
+# - For the argument of the proof the $r$ targets have to span the space with room, $r > d$. Otherwise its lower bound is exactly zero, whatever the true minimum is.
+#
+# Then the array has to be small, and smaller than what can be reached.
+# To leading order all four conditions can be followed to any size:
+
+# %% tags=["hide-input"]
+columns = {
+    f"from $n$ at ratio {c:g}": [
+        proof_arrays.onset(holds, c) for holds in proof_arrays.CONDITIONS.values()
+    ]
+    for c in array_ratios
+}
+Table({"needed": list(proof_arrays.CONDITIONS), **columns})
+
+# %% [markdown]
+# So the proof's certificate is one for astronomers.
+# Impossibility itself does not wait.
+# Below the transition of the preceding section each of hundreds of instances has a certificate, from $n = 30$ to $n = 1000$; only not this one.
+#
 # ## Limits
 #
 # - A certificate proves that one instance is hopeless. That almost all are, below 2 and for large $n$, is the theorem; what is measured here are its ingredients.
@@ -617,6 +750,8 @@ check(
 # A larger instance on either side, or the proof's array at a ratio where it shrinks soonest:
 #
 # ```
-# python -m assocmem run dual_certificate -p n 100 -p below_d 19 -p above_d 25 --out runs/dual
-# python -m assocmem run dual_certificate -p array_ratios "[0.7]" -p array_sizes "[1000, 20000]" --out runs/array
+# python -m assocmem run dual_certificate \
+#     -p n 100 -p below_d 19 -p above_d 25 --out runs/dual
+# python -m assocmem run dual_certificate \
+#     -p array_ratios "[0.7]" -p array_sizes "[1000, 20000]" --out runs/array
 # ```

@@ -42,36 +42,20 @@ import math
 
 import numpy as np
 import pandas as pd
+from myst_nb import glue
 
+from assocmem.book import first_place_figures as figures
 from assocmem.book import plotting as plot
 from assocmem.book.claims import check
-from assocmem.book.plotting import (
-    ANY_MEMORY,
-    CROSS_ENTROPY,
-    INK,
-    LIMIT,
-    Table,
-    panels,
-    series,
-)
-from assocmem.experiments.first_place import norm_peak
+from assocmem.book.plotting import Table, panels, series
+from assocmem.experiments.first_place import growth as growths
+from assocmem.experiments.first_place import norm_peak, peak_slopes, surrogates
 from assocmem.experiments.first_place.cone_projections import (
     asked_dimensions,
     simulated_pools,
 )
-from assocmem.experiments.first_place.growth import (
-    coefficient_reach,
-    growth,
-    law_evidence,
-)
 from assocmem.experiments.first_place.instance_counts import count_feasible
-from assocmem.experiments.first_place.peak_slopes import (
-    norm_sweep,
-    relative_half_step,
-    slope_evidence,
-    slopes_by_choice,
-)
-from assocmem.experiments.first_place.surrogates import STRUCTURES, pooled_with_norms
+from assocmem.experiments.first_place.surrogates import STRUCTURES
 from assocmem.experiments.first_place.trained_lengths import length_exponent
 from assocmem.experiments.statistics import line_through
 from assocmem.experiments.transitions import tally, transition, with_both_verdicts
@@ -113,103 +97,210 @@ memory = [
 #
 # Write $d_{\mathrm c}(n)$ for the smallest dimension in which at least half of all Gaussian instances of $n$ pairs can be retrieved by some memory.
 #
-# :::{prf:conjecture} Second-order law of top-1 capacity
+# :::{prf:conjecture} Second-order law of top-1 capacity (Conjecture 1 of the paper)
 # :label: con-second-order
 #
 # $$
-# d_{\mathrm c}^2(n) = n \bigl( 2 \log n - 3 \log\log n + o(\log\log n) \bigr) .
+# \begin{aligned}
+# \frac{d_{\mathrm c}^2(n)}{n} = {} & 2 \log n - 3 \log\log n \\
+# & + o(\log\log n) .
+# \end{aligned}
 # $$
 # :::
 #
-# This is [Conjecture 1](#conjecture-1) of the paper; the first term is its theorem.
-# The second is what replacing the $n^2$ directions $u_j v_i^\top$ by independent Gaussian ones gives, and what seven simulated peaks are said to show.
+# The ledger keeps it as [Conjecture 1](#conjecture-1).
+# The first term is the paper's theorem.
+# The second has two supports: a calculation, in which the $n^2$ directions $u_j v_i^\top$ are replaced by independent Gaussian ones, and seven simulated peaks of a norm.
+# The calculation with independent directions is called the *surrogate* here.
 #
-# ## The surrogate, worked out
+# ## Why a cone appears
 #
-# With independent directions the scores of all memories fill a uniformly random subspace of dimension $d^2$ in $\R^{n^2}$.
-# Some memory retrieves every pair if it meets the interior of the product of $n$ cones, one for each key,
+# Take one key, and collect its $n$ scores in a vector $s$, the signal in the first place.
+# The key is retrieved if the signal is the largest:
 #
 # $$
-# C = \{ s \in \R^n : s_1 \ge s_j \text{ for all } j \} ,
+# C = \{ s \in \R^n : s_1 \ge s_j \text{ for all } j \} .
 # $$ (eq-cone)
 #
-# with the signal in the first place.
-# By the conic kinematic formula {cite:p}`amelunxen2014living` the probability of that is close to one half where $d^2$ passes the codimension $n\,(n - \delta(C))$, and $n - \delta(C) = \E \operatorname{dist}^2(g, C)$ for a Gaussian vector $g$.
+# If a vector $s$ is in this set, so is every positive multiple of it, since doubling all scores changes no order.
+# If two vectors are in it, so is their sum.
+# Such a set is called a *convex cone*.
 #
-# **The projection.** To move $g$ into $C$ at least expense, raise the signal and lower competitors until they meet at a level $t$:
+# With two competitors the cone can be drawn.
+# Adding the same number to all three scores changes no order either, so let their mean be zero.
+# What remains is a plane, and in it the cone is a wedge of 120 degrees: one third of the plane, as each of three scores is the largest equally often.
+#
+# Where are the memories in this picture?
+# Scores are linear in the memory.
+# If the memory can be changed along one direction only, its scores run along a line through the origin.
+# Some memory of this family retrieves the key if the line enters the wedge, and {numref}`fig-cone-lines` shows one line that does and one that does not.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cone-lines", "caption": "The scores of a key with two competitors, drawn in the plane where their mean is zero. In the shaded wedge, the cone, the signal leads. The scores of a family of memories with one free number are a line through the origin. The solid line enters the cone, the dashed one does not."}, "image": {"alt": "A plane with a shaded wedge that opens to the right by 120 degrees; a solid line through the origin runs into the wedge, a steeper dashed line passes beside it."}}
+figure, ax = figures.draw_lines_and_cone()
+figure
+
+# %% [markdown]
+# The true picture has many dimensions and looks the same.
+# All $n$ columns of scores together are a vector of $n^2$ numbers.
+# A memory has $d^2$ free numbers, so the scores of all memories fill a flat through the origin, of dimension $d^2$.
+# All keys are retrieved if every column is in its cone.
+# So the question is whether a flat meets the product of $n$ cones.
+#
+# Here the surrogate comes in: with independent directions the flat is a *uniformly random* one.
+# For random flats the answer is known {cite:p}`amelunxen2014living`.
+#
+# A cone has a *statistical dimension* $\delta(C)$, the mean squared length of what is left of a standard Gaussian vector $g$ when it is projected onto the cone.
+# For a flat it is the dimension.
+# As with two flats, a random flat of $m$ dimensions and a cone in $N$ dimensions meet almost surely if $m + \delta$ is well above $N$, and almost never if it is well below.
+# The change takes place within a few dimensions, and the probability is close to one half where $m + \delta = N$.
+#
+# For our flat that is where $d^2 = n\,(n - \delta(C))$.
+# The number $n - \delta(C)$ is what one key asks of the memory.
+# It is the mean squared distance of $g$ from the cone, $\E \operatorname{dist}^2(g, C)$, because a vector, its projection and the rest form a right triangle.
+#
+# ## What one key asks
+#
+# So take a Gaussian vector $g$ of scores and move it into the cone at the least expense in squared change.
+# Raise the signal, and lower the competitors above it, until they meet at a level $t$:
 #
 # $$
-# \operatorname{dist}^2(g, C) = \min_t \Bigl\{ (t - g_1)_+^2 + \sum_{j > 1} (g_j - t)_+^2 \Bigr\} .
+# \begin{aligned}
+# &\operatorname{dist}^2(g, C) = \\
+# &\quad \min_t \Bigl\{ (t - g_1)_+^2 + \sum_{j > 1} (g_j - t)_+^2 \Bigr\} .
+# \end{aligned}
 # $$ (eq-bill)
 #
 # If the signal leads already, every $t$ between it and its best competitor gives zero.
-# Otherwise the best level solves $t - g_1 = \sum_{j>1} (g_j - t)_+$: it is the average of a pool, the signal and the $M$ competitors above $t$.
-# The projection replaces them all by $t$ and leaves the others alone, so it lands in a face of dimension $n - M$, and near $g$ it is a linear map of that rank.
-# By Gaussian integration by parts the mean squared length of a projection is the mean trace of its derivative, so
+# Otherwise the best level solves $t - g_1 = \sum_{j>1} (g_j - t)_+$.
+# That says that $t$ is the average of the signal and of those competitors that are above $t$.
+# These are the *pool*, and $M$ is the number of competitors in it.
+# The projection replaces the signal and its pool by their average $t$ and leaves all other scores alone.
+#
+# {numref}`fig-cone-plane` shows the three cases for two competitors.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cone-plane", "caption": "Projections onto the cone of a key with two competitors. Vectors in the cone stay ($M = 0$). Vectors beside it go to its nearest edge, where the signal meets one competitor ($M = 1$). Vectors in the wedge opposite, the polar cone, go to the tip, where all three scores are equal ($M = 2$). The angles of these regions are 120, twice 90 and 60 degrees."}, "image": {"alt": "The same plane with its wedge to the right; opposite a narrower wedge, the polar cone, from which arrows lead to the tip; from the two regions between, arrows lead at right angles to the edges of the first wedge."}}
+figure, ax = figures.draw_projections()
+figure
+
+# %% [markdown]
+# The picture even gives the mean of $M$ for $n = 3$, since a Gaussian vector has no preferred direction.
+# The regions with one pooled competitor are half of the plane, and the one with two is a sixth, so $\E M = \frac12 + 2 \cdot \frac16 = \frac56$.
+#
+# The wedge opposite has a name that is needed below.
+# The *polar cone* of $C$ holds all vectors that are at a right angle or more to every vector of $C$.
+# Each vector is the sum of its projections onto the two cones, which are at right angles to each other.
+#
+# Why is the mean squared distance the mean of $M$?
+# Near $g$ the projection averages $M + 1$ numbers and keeps the others: it is a linear map of rank $n - M$.
+# Gaussian integration by parts says that the mean squared length of the projection is the mean trace of its derivative, which is that rank.
+# Hence $\delta(C) = n - \E M$, and
 #
 # $$
-# n - \delta(C) = \E \operatorname{dist}^2(g, C) = \E M .
+# \E \operatorname{dist}^2(g, C) = n - \delta(C) = \E M .
 # $$ (eq-mean-pool)
 #
-# **The mean.** A competitor of size $x$ is in the pool exactly if those above it have not filled it up to there, $g_1 + \sum_j (g_j - x)_+ < x$, the sum being over the other $n - 2$. Hence
+# ### The mean as an integral
+#
+# A competitor of size $x$ is in the pool exactly if those above it have not filled it up to there, which means $g_1 + \sum_j (g_j - x)_+ < x$.
+# The sum is over the other $n - 2$ competitors.
+# Let $p(x)$ be the probability of this.
+# Then, with the standard normal density $\varphi$,
 #
 # $$
-# \E M = (n - 1) \int \varphi(x) \, \P\Bigl( g_1 + \sum_{j=3}^{n} (g_j - x)_+ < x \Bigr) \, \mathrm d x ,
+# \begin{aligned}
+# \E M &= (n - 1) \int \varphi(x)\, p(x) \, \mathrm d x , \\
+# p(x) &= \P\Bigl( g_1 + \sum_{j=3}^{n} (g_j - x)_+ < x \Bigr) .
+# \end{aligned}
 # $$ (eq-quadrature)
 #
-# where the probability is one Fourier integral: a sum of independent terms with a known characteristic function, and a Gaussian term that makes it decay.
-# Pairs of competitors give $\operatorname{Var} M$ in the same way.
+# The probability is one Fourier integral: a sum of independent terms with a known characteristic function, and a Gaussian term that makes it decay.
+# Pairs of competitors give the variance $\operatorname{Var} M$ in the same way.
 # Nothing is simulated in these two, and they take a tenth of a second whatever $n$.
+#
+# To check them, project random vectors.
 
 # %%
 tested = [3, 30, 300]
 rng = np.random.default_rng([seed, 0])
 simulated = [simulated_pools(n, draws, rng) for n in tested]
+exact = [pooled_moments(n) for n in tested]
+
+# %% tags=["hide-input"]
 Table(
     {
         "$n$": [str(n) for n in tested],
-        "$\\E M$, quadrature": [statistical_dimension(n) for n in tested],
+        "$\\E M$, integral": [mean for mean, _ in exact],
         "pool, simulated": [s[:, 0].mean() for s in simulated],
         "distance², simulated": [s[:, 1].mean() for s in simulated],
         "± two standard errors": [2 * s[:, 1].std() / draws**0.5 for s in simulated],
-        "$\\operatorname{Var} M$, quadrature": [pooled_moments(n)[1] for n in tested],
+        "$\\operatorname{Var} M$, integral": [variance for _, variance in exact],
         "simulated": [s[:, 0].var() for s in simulated],
     },
     {"± two standard errors": ".1g"},
 )
 
 # %% [markdown]
+# The first row is the $\frac56$ of the picture.
+# Pool and squared distance have the same mean, and it is that of the integral.
+#
+# From here on, $\E M$ is called the *kinematic value*, and $\sqrt{n\, \E M}$ is the surrogate's $d_{\mathrm c}$.
+#
 # ## Its expansion
 #
-# For many pairs the pool fills up and the level hardly fluctuates.
-# At a fixed $t$ the bracket of {eq}`eq-bill` has mean $t^2 + 1 + (n-1)\, \E (g - t)_+^2$, up to terms that vanish; it is least where
+# How does $\E M$ grow?
+# For many pairs the pool fills up, and the level $t$ hardly fluctuates.
+# So replace the bracket of {eq}`eq-bill` by its mean.
+#
+# At a fixed $t$ the signal contributes $t^2 + 1$, up to terms that vanish, and the competitors $(n-1)\, \E (g - t)_+^2$.
+# Here $g$ is a single standard normal number.
+# The sum is least where its derivative vanishes:
 #
 # $$
 # (n - 1)\, \E (g - t)_+ = t .
 # $$ (eq-level)
 #
-# Since $\E (g - t)_+ \approx \varphi(t)/t^2$, the level satisfies $t^2 = 2 \log n - 3 \log t^2 - \log 2\pi - 6/t^2 + \dots$
-# At that level $(n - 1)\,\E (g - t)_+^2 \approx 2 - 6/t^2$, and since the minimum of a fluctuating parabola lies below the minimum of its mean, by half the variance of its slope over its curvature, $3/t^2$ comes off.
+# What the competitors lose together is what the signal gains.
+#
+# *The level.*
+# For a large $t$, $\E (g - t)_+ \approx \varphi(t)/t^2$.
+# Taking logarithms, $t^2 = 2 \log n - 3 \log t^2 - \log 2\pi - 6/t^2 + \dots$
+# This is where the 3 of the conjecture comes from: one part is the density $\varphi(t)$ at the level, and the rest says how few competitors are above it, and by how little.
+#
+# *The bill.*
+# At that level the competitors' part is $(n - 1)\,\E (g - t)_+^2 \approx 2 - 6/t^2$.
+#
+# *A small correction.*
+# We have minimised a mean, but asked for the mean of a minimum.
+# The bracket is a parabola that fluctuates, and its minimum lies below the minimum of its mean, by half the variance of its slope over its curvature.
+# That takes off $3/t^2$.
+#
 # Collecting terms, with $y = 2 \log n$,
 #
 # $$
-# \E M = y - 3 \log y - \log 2\pi + 3 + \frac{9 \log y + 3 \log 2\pi - 15}{y} + o\Bigl(\frac 1 y\Bigr) .
+# \begin{aligned}
+# \E M = {} & y - 3 \log y - \log 2\pi + 3 \\
+# & + \frac{9 \log y + 3 \log 2\pi - 15}{y} + o\Bigl(\frac 1 y\Bigr) .
+# \end{aligned}
 # $$ (eq-series)
 #
 # The first two terms are the conjecture's, since $\log y = \log\log n + \log 2$.
-# `large_size` solves {eq}`eq-level` and adds the rest; it needs only $\log n$.
+#
+# `large_size` solves {eq}`eq-level` and adds the rest.
+# It needs only $\log n$, so that it reaches numbers of pairs with a million digits.
 
 # %%
 digits = np.array([2, 3, 6, 12, 100, 10**4, 10**6])
 log_n = digits * math.log(10)
 expansion = np.array([large_size(x).mean for x in log_n])
+quadrature = [statistical_dimension(10.0**k) for k in digits if k <= 12]
+
+# %% tags=["hide-input"]
 conjectured = two_terms(log_n)
-exact = [statistical_dimension(10.0**k) for k in digits if k <= 12]
+unknown = [""] * (len(digits) - len(quadrature))
 Table(
     {
         "$n$": [f"$10^{{{k}}}$" for k in digits],
-        "$\\E M$, quadrature": [f"{x:.5f}" for x in exact]
-        + [""] * (len(digits) - len(exact)),
+        "$\\E M$, integral": [f"{x:.5f}" for x in quadrature] + unknown,
         "from the level": expansion,
         "series": surrogate_series(log_n),
         "two terms": conjectured,
@@ -220,51 +311,75 @@ Table(
 
 # %% [markdown]
 # The level gives three digits at $n = 100$, four at $n = 1000$ and five at $10^{12}$.
-# The last column is the conjecture's $o(\log\log n)$ as the surrogate has it.
-# It tends to $3 - 3 \log 2 - \log 2\pi = -0.92$, but it is between 0.06 and 0.17 for 20 to 1000 pairs, where simulations are made, and zero near 12,000. At these sizes the two terms alone do better than their order promises.
 #
-# So what slope would a straight line through exact values have, against $\log\log n$?
+# The last column is the conjecture's $o(\log\log n)$ as the surrogate has it.
+# It tends to $3 - 3 \log 2 - \log 2\pi = -0.92$.
+# But it is between 0.06 and 0.17 for 20 to 1000 pairs, where simulations are made, and zero near 12,000.
+# At these sizes the two terms alone do better than their order promises.
+#
+# ### The slope that one would see
+#
+# To read the coefficient of $\log\log n$ off data, one plots $d^2/n - 2 \log n$ against $\log\log n$ and looks at the slope.
+# What slope would exact values of the surrogate show?
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slope", "caption": "Local slope of the surrogate's d²/n - 2 log n against log log n, from the quadrature up to 10^12 and from the expansion beyond. The conjecture's -3 (dashed) is the limit. The slope passes through -3 on its way down, near 100 pairs, turns at -3.4, and comes back to within 0.05 of the limit only for numbers with two hundred digits. Grey: the sizes of the stored peaks."}, "image": {"alt": "A curve that falls from minus 2.4 to minus 3.4 within the first six digits of n and then rises slowly towards a dashed line at minus 3 over a thousand digits."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slope", "caption": "Local slope of the surrogate's $d^2/n - 2 \\log n$ against $\\log\\log n$, from the integral up to $n = 10^{12}$ and from the expansion beyond. The conjecture's $-3$ (dashed) is the limit. The slope passes through $-3$ on its way down, near 100 pairs, turns at $-3.4$, and comes back to within 0.05 of the limit only for numbers with two hundred digits. Grey band: the sizes of the stored peaks."}, "image": {"alt": "A curve that falls from minus 2.4 to minus 3.4 within the first six digits of n and then rises slowly towards a dashed line at minus 3 over a thousand digits."}}
 logs = np.log(10) * np.logspace(np.log10(1.2), 3.5, 40)
 slopes = np.array([local_slope(x) for x in logs])
-figure, ax = panels(height=3.0)
+figure, ax = panels(height=3.4, width=figures.WIDTH)
 known = read_table("finite_size_scaling", "last")["n"]
-ax.axvspan(*np.log10([known.min(), known.max()]), color=LIMIT, alpha=0.2, lw=0)
-ax.plot(logs / math.log(10), slopes, color=ANY_MEMORY)
-ax.axhline(-3, ls="--", color=ANY_MEMORY)
-ax.set(xscale="log", xlabel="decimal digits of $n$", ylabel="local slope")
-ax.set_xticks(
-    [1.5, 2, 3, 6, 12, 100, 1000], ["1.5", "2", "3", "6", "12", "100", "1000"]
-)
+span = np.log10([known.min(), known.max()])
+ax.axvspan(*span, color=plot.LIMIT, alpha=0.2, lw=0, label="sizes of stored peaks")
+ax.plot(logs / math.log(10), slopes, color=plot.ANY_MEMORY, label="surrogate")
+ax.axhline(-3, ls="--", color=plot.ANY_MEMORY, label="conjecture, the limit")
+marks = [1.5, 3, 6, 12, 100, 1000]
+ax.set(xscale="log", xlabel="decimal digits of $n$, that is $\\log_{10} n$")
+ax.set(ylabel="local slope against $\\log\\log n$")
+ax.set_xticks(marks, [f"{x:g}" for x in marks])
 ax.minorticks_off()
+ax.legend()
 figure
 
 # %% [markdown]
 # A slope near $-3$ at some hundred pairs is therefore not yet the asymptotic law at work.
-# The surrogate has that slope there in passing; at ten times the size it shows $-3.3$, and $-3.4$ at a million.
+# The surrogate has that slope there in passing.
+# At ten times the size it shows $-3.3$, and $-3.4$ at a million.
 #
 # ## How wide the transition is
 #
-# The number of pools' members in all keys together, $M_1 + \dots + M_n$, is what has to stay below $d^2$, so
+# The probability follows from the pools too.
+# Let $M_1, \dots, M_n$ be the pools of all keys.
+# Their sum is what has to stay below $d^2$, so
 #
 # $$
-# \P(\mathsf{PR}_n) \approx \P( M_1 + \dots + M_n < d^2 ) \approx \Phi\Bigl( \frac{d^2 - n\,\E M}{\sqrt{n \operatorname{Var} M}} \Bigr) ,
+# \begin{aligned}
+# \P(\mathsf{PR}_n) &\approx \P( M_1 + \dots + M_n < d^2 ) \\
+# &\approx \Phi\Bigl( \frac{d^2 - n\,\E M}{\sqrt{n \operatorname{Var} M}} \Bigr) ,
+# \end{aligned}
 # $$ (eq-width)
 #
-# with a small correction for the skewness of $M$ in what follows.
-# From the level, $\operatorname{Var} M = 4 t^2 + 2 + (n-1)\,\E(g - t)_+^4 - 2\,\E M$, about twice $\E M$.
-# In dimensions the transition therefore has the standard deviation $\sqrt{n \operatorname{Var} M}/2d \to 1/\sqrt 2$: however large the system, the transition takes no more than two or three dimensions.
+# where $\mathsf{PR}_n$ is the event that some memory retrieves all pairs and $\Phi$ the standard normal distribution function.
+# (What follows has a small correction for the skewness of $M$.)
+#
+# From the level, the variance is
+#
+# $$
+# \begin{aligned}
+# \operatorname{Var} M = {} & 4 t^2 + 2 - 2\,\E M \\
+# & + (n-1)\,\E(g - t)_+^4 ,
+# \end{aligned}
+# $$
+#
+# about twice $\E M$.
+# In dimensions the transition therefore has the standard deviation $\sqrt{n \operatorname{Var} M}/(2d)$, which tends to $1/\sqrt 2$.
+# However large the system, the transition takes no more than two or three dimensions.
 
-# %%
+# %% tags=["hide-input"]
+moments = [pooled_moments(10.0**k) for k in digits[:4]]
 Table(
     {
         "$n$": [f"$10^{{{k}}}$" for k in digits[:4]],
         "$d_{\\mathrm c}$": [critical_dimension(10.0**k) for k in digits[:4]],
-        "standard deviation of $d$": [
-            math.sqrt(v / m) / 2
-            for m, v in (pooled_moments(10.0**k) for k in digits[:4])
-        ],
+        "standard deviation of $d$": [math.sqrt(v / m) / 2 for m, v in moments],
     },
     {"$d_{\\mathrm c}$": ".6g", "standard deviation of $d$": ".3f"},
 )
@@ -272,98 +387,129 @@ Table(
 # %% [markdown]
 # ## Longer tails: from the logarithm to the critical load
 #
-# The same surrogate answers the question for the tail-average criterion, where a signal need only beat the mean of its $k$ best competitors.
-# The cone is then $\{ s : s_1 \ge \text{mean of the } k \text{ largest others} \}$.
-# Its polar cone consists of the vectors $(-\tau, y)$ with $0 \le y_j \le \tau/k$ that sum to zero, and the point of it nearest to $g$ is $y_j = \operatorname{clip}(g_j - a, 0, b - a)$ with two levels instead of one.
-# With the convex function $Q(x) = k x + \sum_j (g_j - x)_+$ the levels satisfy
+# Suppose that a signal need not be the best.
+# It only has to reach the mean of its $k$ best competitors, the *tail average*.
+# For $k = 1$ this is the question from before.
+# The same surrogate answers it for every $k$, with another cone,
 #
 # $$
-# Q(a) = Q(b) = k g_1 + k (k + 1) (b - a) ,
+# \{ s : s_1 \ge \text{mean of the } k \text{ largest others} \} .
+# $$
+#
+# How does one move a vector $g$ into this cone at the least expense?
+# Two things help: to raise the signal, and to lower competitors in the tail.
+#
+# Lowering any of the $k$ best competitors by a little helps equally, by a $k$-th of the fall.
+# So all of them should fall by the same amount.
+# But then some of them would fall below others that were not in the tail, and these would take their places.
+# It is no use to push a competitor further down than that.
+# So there are three groups, as {numref}`fig-two-levels` shows, divided by two levels $a < b$.
+#
+# - Competitors above $b$ fall by the full amount $b - a$.
+# - Competitors between $a$ and $b$ fall to $a$, and are tied there.
+# - Competitors below $a$ stay.
+#
+# In a formula, competitor $j$ falls by $f_j = \operatorname{clip}(g_j - a, 0, b - a)$, which is $g_j - a$ made not less than zero and not more than $b - a$.
+# The signal rises by $\tau = \sum_j f_j$, and in the best balance this is $k$ times the full amount, $\tau = k\,(b - a)$, because the signal counts $k$ times as much as a single competitor.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-two-levels", "caption": "The cheapest change of the scores of one key after which the signal (square) reaches the mean of its $k = 4$ best competitors (circles). Open marks: before, full ones: after. Competitors above both levels fall by the same amount, those between the levels fall to the lower one, and the others stay. The signal rises by $k$ times the distance of the levels."}, "image": {"alt": "Falling circles from left to right; the first few have short arrows of equal length downwards, the next ones shorter arrows that end on a solid line, the others none; far left a square is lifted by a long arrow."}}
+column = np.random.default_rng(5).standard_normal(16)
+figure, ax = figures.draw_two_levels(-1.2, np.sort(column)[::-1], 4)
+figure
+
+# %% [markdown]
+# These changes, $-\tau$ for the signal's place and $f_j$ for the competitors', are the projection of $g$ onto the polar cone.
+# That cone holds all vectors $(-\tau, f)$ with $0 \le f_j \le \tau/k$ and $\sum_j f_j = \tau$.
+#
+# The two levels follow from two conditions.
+# With the convex function $Q(x) = k x + \sum_j (g_j - x)_+$, the balance $\sum_j f_j = k\,(b - a)$ says that $Q(a) = Q(b)$.
+# And that the signal, $g_1 + k\,(b - a)$, ends exactly at the tail average fixes the common value:
+#
+# $$
+# \begin{aligned}
+# Q(a) &= Q(b) \\
+# &= k g_1 + k (k + 1) (b - a) .
+# \end{aligned}
 # $$ (eq-two-levels)
 #
-# and $M$ becomes the number of competitors strictly between them, or one if there are none and the signal is too low.
-# As the signal falls the levels part and pass one competitor after the other, so the signal can be integrated out exactly; the order statistics around the $k$-th are simulated with a low-discrepancy sequence, to four digits.
+# What is $M$ now?
+# It was the number of competitors that a key's bill depends on, and it is again the dimension of the face of the polar cone that the projection lands in.
+# That is the number of competitors strictly between the levels, or one if there are none and the signal is too low.
+#
+# Its mean is found without drawing the signal at random.
+# As the signal falls, the levels part and pass one competitor after the other, so that the signal can be integrated out exactly.
+# The order statistics around the $k$-th are simulated with a low-discrepancy sequence, to four digits.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-fractions", "caption": "Where half of all instances should be solvable, d²/n, when signals need only beat the average of a fraction r of their competitors (dots, one colour for each n; leftmost, k = 1). Line: the limit of many pairs at fixed r, the inverse of the critical load. One formula covers both halves of the paper."}, "image": {"alt": "A falling curve from 34 at tiny fractions to one half at all competitors; dots of each size lie on it on the right, fall behind where the tail is a few dozen competitors, and level off where it is one."}}
-figure, ax = panels(height=3.2)
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-fractions", "caption": "Where half of all instances should be solvable, $d^2/n$, when signals need only reach the average of a fraction $r$ of their competitors (marks, one colour for each $n$; leftmost, $k = 1$). Line: the limit of many pairs at fixed $r$, the inverse of the critical load $\\alpha_c(r)$. One formula covers both halves of the paper."}, "image": {"alt": "A falling curve from 34 at tiny fractions to one half at all competitors; dots of each size lie on it on the right, fall behind where the tail is a few dozen competitors, and level off where it is one."}}
+figure, ax = panels(height=3.6, width=figures.WIDTH)
 for n, look in series(tail_sizes):
     ks = np.unique(np.geomspace(1, n - 1, 7).round().astype(int))
     asked = [statistical_dimension(n, int(k)) for k in progress(ks, f"tails, n = {n}")]
     name = f"$n = 10^{{{math.log10(n):.3g}}}$"
     ax.plot(ks / (n - 1), asked, ls="none", label=name, **look)
 r = np.logspace(-math.log10(max(tail_sizes)), 0, 80)
-ax.plot(r, [1 / critical_load(x) for x in r], color=LIMIT, label="$1/\\alpha_c(r)$")
-ax.set(xscale="log", xlabel="tail fraction $r$", ylabel="$d^2/n$")
+limit = [1 / critical_load(x) for x in r]
+ax.plot(r, limit, color=plot.LIMIT, label="limit $1/\\alpha_c(r)$")
+ax.set(xscale="log", xlabel="tail fraction $r$", ylabel="$d^2/n$ at one half")
 ax.legend()
 figure
 
 # %% [markdown]
+# At a fixed fraction the marks of {numref}`fig-fractions` lie on the line of the paper's other theory ({prf:ref}`thm-tam-load`).
+# Where the tail is one competitor they leave it and level off: there the logarithm of the first theory begins.
+#
 # ## Figure 1 again
 #
-# Cross-entropy training with an effective ridge $\lambda n/d^2 = 10^{-8}$ reaches a tiny loss with a moderate norm while a retrieving memory exists, needs ever larger norms as the last retrieving memories vanish, and has a finite minimum after that.
-# The norm peaks in between.
+# The paper looks at trained memories instead.
+# Cross-entropy training with next to no ridge, $\lambda n/d^2 = 10^{-8}$ for the ridge $\lambda$, does three different things.
+# While a retrieving memory exists, it reaches a tiny loss with a moderate norm.
+# As the last retrieving memories vanish, it needs ever larger norms.
+# After that the loss has a minimum that is not zero, at a finite norm.
+# So the norm peaks in between, and the peak marks the transition.
+#
 # Each instance here is a nested one, pairs being added one after another, and each fit has a relative duality gap of at most $10^{-6}$.
 # Near the peak the problems are badly conditioned; `fit` turns to the exact Hessian there, if $d \le 40$ (see {doc}`the benchmarks <../benchmarks>`).
 
-# %%
+# %% tags=["hide-input"]
 stored = read_table("finite_size_scaling", "peaks", "peaks_paper")
 rows = []
 for d in progress(peak_dimensions, "training"):
     seeds = [derived_seed(seed, 1, d, t) for t in range(peak_instances)]
-    rows += norm_sweep(d, seeds, step=grid_step, device=device)
+    rows += peak_slopes.norm_sweep(d, seeds, step=grid_step, device=device)
 kept = stored.loc[~stored["d"].isin(peak_dimensions), ["d", "seed", "n", "nu"]]
 norms = pd.concat([kept, pd.DataFrame(rows, columns=kept.columns)])
 norms = norms.sort_values(["d", "seed", "n"], ignore_index=True)
-peaks = norm_peak.grid_peaks(norms)
+
+# %% [markdown]
+# The peak of each instance is a point.
+# The paper draws a line through such points, in coordinates in which the conjecture is a line of slope $-3$: $\log\log n$ across and $d^2/n - 2\log n$ upwards.
+
+# %%
+peaks = norm_peak.grid_peaks(norms)  # for each d, the n with the largest norm
 x, y, errors, free = norm_peak.mean_line(peaks)
 fixed = norm_peak.mean_line(peaks, slope=-3.0)[-1]
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-figure1", "caption": "The paper's Figure 1 repeated. (a) Norm scale along the load, one instance for each dimension (darker: larger), with stars at the peaks; grey, the limiting threshold 1/2. (b) Peaks in the coordinates in which the conjecture is a line of slope -3: means over instances (squares) with two standard errors, single instances (small dots), the fitted lines of slope -3 (solid) and of free slope (dashed), and the kinematic value (green)."}, "image": {"alt": "Left, twelve curves with sharp peaks between loads 0.82 and 1.2, further left for larger dimension. Right, points along a falling line, with a cloud of single instances around those of small dimension."}}
-figure, (left, right) = panels(2)
-shades = np.linspace(0.25, 1.0, len(peaks))
-for d, shade in zip(peaks, shades, strict=True):
-    mine = norms[(norms["d"] == d) & (norms["seed"] == 0)]
-    n, nu = mine["n"].to_numpy(), mine["nu"].to_numpy()
-    load, best = n * np.log(n) / d**2, nu.argmax()
-    left.plot(load, nu, color=CROSS_ENTROPY, alpha=shade, lw=1, label=f"{d}")
-    left.plot(load[best], nu[best], "*", color=INK, ms=7)
-    single = norm_peak.linearised(peaks[d], d)
-    right.plot(*single, ".", color=CROSS_ENTROPY, alpha=0.25, ms=3)
-left.axvline(0.5, color=LIMIT, lw=1)
-left.set(
-    yscale="log", xlabel="$n \\log n / d^2$", ylabel="$\\|W\\|_F / d$", title="(a)"
-)
-left.legend(title="$d$", ncols=2, fontsize=8)
-right.errorbar(x, y, 2 * errors, fmt="s", color=CROSS_ENTROPY)
-ends = np.array([x.min() - 0.03, x.max() + 0.03])
-right.plot(ends, fixed.intercept - 3 * ends, color=INK, label="slope −3")
-right.plot(
-    ends,
-    free.intercept + free.slope * ends,
-    "--",
-    color=INK,
-    label=f"slope −{-free.slope:.2f}",
-)
-many = np.exp(np.exp(np.linspace(*ends, 12)))
-surrogate = [statistical_dimension(n) - 2 * math.log(n) for n in many]
-right.plot(np.log(np.log(many)), surrogate, color=ANY_MEMORY, label="kinematic")
-right.set(xlabel="$\\log\\log n$", ylabel="$d^2/n - 2\\log n$", title="(b)")
-right.legend()
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-figure1", "caption": "The paper's Figure 1 repeated. (a) Norm scale along the load, one instance for each of six dimensions, with stars at the peaks; grey, the limiting threshold 1/2. (b) Peaks of all dimensions in the coordinates in which the conjecture is a line of slope $-3$: means over instances (squares) with two standard errors, and single instances (small dots). The line of slope $-3$ that fits best is the wide grey band; the best line of any slope (dashed) lies within it. Dotted: the kinematic value."}, "image": {"alt": "Above, six curves with sharp peaks between loads 0.82 and 1.2, further left for larger dimension. Below, points along a falling line, with a cloud of single instances around those of small dimension."}}
+figure, axes = figures.draw_norms(norms, peaks, (x, y, errors), (fixed, free))
 figure
 
-# %% [markdown]
-# The picture in {numref}`fig-figure1` is the paper's, and so is the slope, about $-3$.
-# How much weight will it bear?
-# The slope is an outcome of choices: which dimensions, how many instances, which grid of loads.
-
-# %%
+# %% tags=["hide-input"]
 rng = np.random.default_rng([seed, 2])
 single = norm_peak.single_slopes(peaks, rng, min(draws, 1000))
-lines = slopes_by_choice(norms)
-exact_line = line_through(
-    x,
-    [statistical_dimension(n) - 2 * math.log(n) for n in np.exp(np.exp(x))],
-)
+lines = peak_slopes.slopes_by_choice(norms)
+at_peaks = [statistical_dimension(n) - 2 * math.log(n) for n in np.exp(np.exp(x))]
+exact_line = line_through(x, at_peaks)
+glue("fss-free-slope", float(-free.slope), display=False)
+glue("fss-single", float(-single.mean()), display=False)
+glue("fss-scatter", float(single.std()), display=False)
+
+# %% [markdown]
+# The picture in {numref}`fig-figure1` is the paper's, and so is the slope, $-${glue:text}`fss-free-slope:.2f` here and $-2.97$ there.
+# How much weight will it bear?
+# The slope is an outcome of choices: which dimensions, how many instances, which grid of loads.
+# The table makes these choices in several ways.
+
+# %% tags=["hide-input"]
 Table(
     {
         "points": [*lines, "one instance at each dimension", "kinematic values"],
@@ -380,17 +526,23 @@ Table(
 
 # %% [markdown]
 # The last row but one is the experiment as one would do it once: one instance at each dimension.
-# Its slope scatters by two tenths, so that the paper's $-2.97$ is well within what it gives, and so are $-2.7$ and $-3.3$; the second decimal needs more instances, or larger ones, whose peaks are relatively narrower.
+# Its slope scatters by {glue:text}`fss-scatter:.2f`.
+# So the paper's $-2.97$ is well within what it gives, and so are $-2.7$ and $-3.3$.
+# The second decimal needs more instances, or larger ones, whose peaks are relatively narrower.
+#
 # A coarser grid moves the slope as well, since at the small end its steps are wider than the transition.
-# With all instances the slope is $-3$ to less than a tenth, and so is that of the kinematic values, which are known to bend: what the figure supports is a slope near $-3$ at these sizes, and not that it has converged.
+#
+# With all instances the slope is $-3$ to less than a tenth.
+# So is that of the kinematic values, which are known to bend.
+# What the figure supports is a slope near $-3$ at these sizes, and not that it has converged.
 #
 # ## The direct measurement
 #
 # A peak is a proxy.
 # Verdicts with proofs say where the transition is: half of the instances at $d_{\mathrm c}$ have a retrieving memory, and half a certificate that there is none.
-# The stored tables hold fifteen thousand; more are decided here.
+# The stored tables hold fifteen thousand, and more are decided here.
 
-# %%
+# %% tags=["hide-input"]
 verdicts = read_table("finite_size_scaling", "verdicts", "verdicts_thousand")
 counts = tally(verdicts)
 for n in progress(sizes, "deciding"):
@@ -402,128 +554,109 @@ for n in progress(sizes, "deciding"):
     counts[n] = tuple(np.array(tried).T)
 counts = with_both_verdicts(counts)
 all_sizes = sorted(counts)
-found = {n: transition(n, *counts[n]) for n in all_sizes}
-predicted = {n: statistical_dimension(n) for n in all_sizes}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-law", "caption": "The finite-size law. Green dots: where half of all instances are certified to be retrievable, with two standard errors. Lines: the kinematic value (solid), its expansion in the level (dotted, on top of it), the conjecture's two terms (dashed), and the peaks of the trained norm (orange squares, mean over instances). The certified points lie below the kinematic line, and a little below the dashed one."}, "image": {"alt": "Falling curves of d squared over n minus two log n against n on a logarithmic axis from 20 to 2500; green dots slightly below the solid line, orange squares near them, a dashed line that runs among the points."}}
-figure, ax = panels(height=3.6)
-span = np.geomspace(16, 1.2 * np.exp(np.exp(x.max())), 25)
-ax.plot(
-    span,
-    [statistical_dimension(n) - 2 * math.log(n) for n in span],
-    color=ANY_MEMORY,
-    label="kinematic",
-)
-ax.plot(
-    span,
-    [large_size(math.log(n)).mean - 2 * math.log(n) for n in span],
-    ":",
-    color=INK,
-    label="expansion",
-)
-ax.plot(
-    span,
-    -3 * np.log(np.log(span)),
-    "--",
-    color=ANY_MEMORY,
-    label="$-3\\,\\log\\log n$",
-)
-ax.errorbar(
-    np.exp(np.exp(x)),
-    y,
-    2 * errors,
-    fmt="s",
-    color=CROSS_ENTROPY,
-    label="norm peaks",
-)
-half = np.array([found[n].half for n in all_sizes])
-half_error = np.array([found[n].error for n in all_sizes])
-ax.errorbar(
-    all_sizes,
-    half - 2 * np.log(all_sizes),
-    2 * half_error,
-    fmt="o",
-    color=ANY_MEMORY,
-    label="certified",
-)
-ax.set(xscale="log", xlabel="$n$", ylabel="$d^2/n - 2\\,\\log n$ at one half")
-ax.legend()
-figure
+# %% [markdown]
+# At each size, fit the place of one half to the counts, and compare it with the kinematic value.
+# The difference is called the *shift*.
 
 # %%
-shift = half - [predicted[n] for n in all_sizes]
+found = {n: transition(n, *counts[n]) for n in all_sizes}
+half = np.array([found[n].half for n in all_sizes])
+predicted = np.array([statistical_dimension(n) for n in all_sizes])
+shift = half - predicted
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-law", "caption": "The finite-size law. Green dots: where half of all instances are certified to be retrievable, with two standard errors. The kinematic value is the wide green band, and its expansion in the level the dotted line on top of it. Dashed: the conjecture's two terms. Orange squares: the peaks of the trained norm, mean over instances. The certified points lie below the band, and a little below the dashed line."}, "image": {"alt": "Falling curves of d squared over n minus two log n against n on a logarithmic axis from 20 to 2500; green dots slightly below the wide band, orange squares near them, a dashed line that runs among the points."}}
+figure, ax = figures.draw_law((x, y, errors), found)
+figure
+
+# %% tags=["hide-input"]
+half_error = np.array([found[n].error for n in all_sizes])
+places = np.sqrt(half * all_sizes)
+place_errors = half_error * np.sqrt(all_sizes / half) / 2
 Table(
     {
         "$n$": [str(n) for n in all_sizes],
         "instances": [str(counts[n][2].sum()) for n in all_sizes],
-        "$d_{\\mathrm c}$, certified": np.sqrt(half * all_sizes),
-        "±": half_error * np.sqrt(all_sizes / half) / 2,
-        "kinematic": [critical_dimension(n) for n in all_sizes],
-        "two terms": [
-            math.sqrt(n * (2 * math.log(n) - 3 * math.log(math.log(n))))
-            for n in all_sizes
+        "$d_{\\mathrm c}$, certified": [
+            f"{d:.2f} ± {e:.2f}" for d, e in zip(places, place_errors, strict=True)
         ],
+        "kinematic": [critical_dimension(n) for n in all_sizes],
+        "two terms": [math.sqrt(n * two_terms(math.log(n))) for n in all_sizes],
+    },
+    ".2f",
+)
+
+# %% tags=["hide-input"]
+Table(
+    {
+        "$n$": [str(n) for n in all_sizes],
         "shift of $d^2/n$": [
             f"{s:.3f} ± {e:.3f}" for s, e in zip(shift, half_error, strict=True)
         ],
         "width over predicted": [
             f"{found[n].stretch:.2f} ± {found[n].stretch_error:.2f}" for n in all_sizes
         ],
-    },
-    {
-        "$d_{\\mathrm c}$, certified": ".2f",
-        "±": ".2f",
-        "kinematic": ".2f",
-        "two terms": ".2f",
-    },
+    }
 )
 
 # %% [markdown]
 # Two things stand out.
+#
 # The transition has the shape that the surrogate predicts, and is about a sixth narrower.
-# And it lies *below* the kinematic value, by 0.10 in $d^2/n$ at $n = 20$, 0.2 between 200 and 500, and $0.11 \pm 0.03$ at 1000: real directions are easier to serve than independent ones, at every size by several standard errors.
+#
+# And it lies *below* the kinematic value: by 0.10 in $d^2/n$ at $n = 20$, by 0.2 between 200 and 500, and by $0.11 \pm 0.03$ at 1000.
+# Real directions are easier to serve than independent ones, at every size by several standard errors.
+#
 # The two-term formula lies a few hundredths above the stored points, closer than the calculation it comes from.
-# That is a coincidence of two small numbers, the shift and the last column of the expansion, of which the second changes sign near $n = 12{,}000$.
+# That is a coincidence of two small numbers, the shift and the last column of the expansion.
+# The second changes sign near $n = 12{,}000$.
 #
 # ## Does the norm peak at the transition?
 #
 # On a nested instance the question has an exact answer.
-# Pairs are added one at a time; bisection between verdicts finds the last number that some memory retrieves, with a proof on either side.
+# Pairs are added one at a time.
+# Bisection between verdicts finds the last number of pairs that some memory retrieves, with a proof on either side.
 
-# %%
+# %% tags=["hide-input"]
 last = read_table("finite_size_scaling", "last")
 mean_last = last.groupby("d")["n"].mean()
 steps = norm_peak.steps_past_last(stored, last)
-exact_hits = sum(int((x == 0).sum()) for x in steps.values())
-pairs_compared = sum(len(x) for x in steps.values())
+exact_hits = sum(int((past == 0).sum()) for past in steps.values())
+glue("fss-hits", exact_hits, display=False)
+glue("fss-compared", sum(len(past) for past in steps.values()), display=False)
 Table(
     {
         "$d$": [str(d) for d in steps],
-        "instances": [str(len(x)) for x in steps.values()],
+        "instances": [str(len(past)) for past in steps.values()],
         "last retrievable $n$, mean": [mean_last[d] for d in steps],
-        "peak at the last": [str((x == 0).sum()) for x in steps.values()],
+        "peak at the last": [str((past == 0).sum()) for past in steps.values()],
         "elsewhere, by grid points": [
-            ", ".join(f"{s:+d}" for s in x[x != 0]) for x in steps.values()
+            ", ".join(f"{s:+d}" for s in past[past != 0]) for past in steps.values()
         ],
     }
 )
 
-# %% tags=["hide-input"]
-print(
-    f"{exact_hits} of {pairs_compared} norms peak at the last retrievable load of their grid"
-)
-
 # %% [markdown]
-# The proxy is as good as its grid: the norm is largest at the last retrievable load.
+# Of {glue:text}`fss-compared` norms, {glue:text}`fss-hits` peak at the last retrievable load of their grid.
+# So the proxy is as good as its grid.
 # Where the loads are further apart than one pair, the peak is up to a step too low, which is the only bias.
-# The one exception by more than a pair is an instance in which a target comes to lie among the others (a hidden target of {doc}`dual_certificate`): that makes it hopeless without any strain on the other keys, and the norm goes on growing.
+#
+# The one exception by more than a pair is an instance with a hidden target ({numref}`fig-hidden`), a target that comes to lie among the others.
+# That makes it hopeless without any strain on the other keys, and the norm goes on growing.
 #
 # ## Which simplification is to blame?
 #
-# The surrogate forgets three things about $u_j v_i^\top$: that it is a product, that products of long vectors are longer, and that vectors are shared.
+# Why does the transition come a little earlier than the surrogate says?
+# The surrogate forgets three things about the directions $u_j v_i^\top$.
+# They are products.
+# Products of long vectors are longer.
+# And vectors are shared: all competitors of a key have its $v_i$ in common, and each competes for every key with the same $u_j$.
+#
 # Each can be restored alone.
+# Targets may be the same for all keys or drawn anew for each; keys may be the same for all targets or drawn anew; and all vectors may be Gaussian or of length one ("unit").
+# For each such structure the transition was measured, and {numref}`fig-structures` shows how far it is from the kinematic value.
 
-# %%
+# %% tags=["hide-input"]
 trials = read_table("finite_size_scaling", "structures")
 moved = {}
 for place, structure in enumerate(STRUCTURES):
@@ -534,19 +667,13 @@ structure_sizes = sorted({n for _, n in moved})
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-structures", "caption": "How far each structure of the score directions moves the transition from the kinematic value, with two standard errors. Unit: vectors of length one instead of Gaussian ones. Products of unit vectors behave like independent directions. Unequal lengths cost, shared vectors gain; with Gaussian vectors that share a key the two cancel, and what is left for the memory of the paper (last row) is what the sharing of targets gains."}, "image": {"alt": "A dot plot of nine structures; products of Gaussian vectors at plus 0.3, independent and unit products and same keys at zero, unit vectors that share keys at minus 0.28, and the paper's memory at minus 0.12."}}
 order = [0, 1, 2, 7, 3, 4, 8, 5, 6]
-figure, ax = panels(height=3.8)
+figure, ax = panels(height=4.2, width=figures.WIDTH)
 for shown, (n, look) in enumerate(series(structure_sizes)):
     values = np.array([moved[STRUCTURES[i].name, n] for i in order])
     where = np.arange(len(order)) + 0.18 * (shown - (len(structure_sizes) - 1) / 2)
-    ax.errorbar(
-        values[:, 0],
-        where,
-        xerr=2 * values[:, 1],
-        ls="none",
-        label=f"$n = {n}$",
-        **look,
-    )
-ax.axvline(0, color=LIMIT, lw=1)
+    look |= {"xerr": 2 * values[:, 1], "ls": "none", "label": f"$n = {n}$"}
+    ax.errorbar(values[:, 0], where, **look)
+ax.axvline(0, color=plot.LIMIT, lw=1, label="kinematic")
 ax.set_yticks(range(len(order)), [STRUCTURES[i].name for i in order])
 ax.invert_yaxis()
 ax.set(xlabel="shift of $d^2/n$ at one half")
@@ -554,14 +681,21 @@ ax.legend()
 figure
 
 # %% [markdown]
-# *Products.* Directions of rank one, all different, of length one, cannot be told from independent Gaussian ones.
+# ### Products
 #
-# *Lengths.* With Gaussian vectors the directions differ in length, and long competitors are hard to beat.
-# The cone {eq}`eq-cone` is then $\{ s : \sigma_1 s_1 \ge \sigma_j s_j \}$, and its statistical dimension says what that costs, again without a fit.
+# Directions that are products, all different and of length one, cannot be told from independent Gaussian ones.
+#
+# ### Lengths
+#
+# With Gaussian vectors the directions differ in length, and long competitors are hard to beat.
+# If $w_j$ is the length of the direction of competitor $j$, the cone {eq}`eq-cone` becomes $\{ s : w_1 s_1 \ge w_j s_j \text{ for all } j \}$.
+# Its statistical dimension says what that costs, again without a fit.
 
-# %%
+# %% tags=["hide-input"]
 lengths = {
-    n: pooled_with_norms(n, round(critical_dimension(n)), draws=5 * draws, seed=seed)
+    n: surrogates.pooled_with_norms(
+        n, round(critical_dimension(n)), draws=5 * draws, seed=seed
+    )
     for n in structure_sizes
 }
 Table(
@@ -577,11 +711,24 @@ Table(
 )
 
 # %% [markdown]
-# *One key.* A key's scores are $s_j = u_j^\top (W v_i)$: all its competitors act on the one vector $W v_i \in \R^d$.
-# What it asks of that vector is to lie in the cone of directions in which its target is the furthest of all,
-# $X_i = \{ x \in \R^d : u_i^\top x \ge u_j^\top x \text{ for all } j \}$.
+# ### One key
 #
-# :::{prf:proposition} One key asks as much as in the surrogate
+# A key's scores are $s_j = u_j^\top (W v_i)$, so that all its competitors act on the one vector $W v_i \in \R^d$.
+# What the key asks of that vector is to lie in the cone of directions in which its target is the furthest of all,
+#
+# $$
+# \begin{aligned}
+# X_i = \{ x \in \R^d :\ & u_i^\top x \ge u_j^\top x \\
+# & \text{for all } j \} .
+# \end{aligned}
+# $$
+#
+# How much that is can be said exactly.
+# The *intrinsic volumes* $v_m$ of a cone are the probabilities that the projection of a Gaussian vector lands in a face of dimension $m$.
+# Their mean is the statistical dimension $\delta$.
+# (In {numref}`fig-cone-plane` they are the shares of the three regions.)
+#
+# :::{prf:proposition} One key asks as much as in the surrogate (not in the paper)
 # :label: prop-one-key
 #
 # For $2 \le d \le n$ and independent Gaussian targets the mean intrinsic volumes of $X_i$ are those of $C$, shifted: $\E v_m(X_i) = v_{m + n - d}(C)$ for $m \ge 1$. In particular its mean codimension $d - \E\,\delta(X_i)$ is $\E \min(M, d)$.
@@ -594,13 +741,16 @@ Table(
 # Hence both meet with the same probability, for every $m \le d$. ($X_i$ is either $\{0\}$, which meets nothing, or no subspace, and $C$ is none.) By the kinematic formula these probabilities are the half-tail sums of the intrinsic volumes of $X_i$ and of $C$, taken from $d - m + 1$ and from $n - m + 1$ on; differences of them are the intrinsic volumes.
 # :::
 #
-# (The intrinsic volumes $v_m$ of a cone are the probabilities that the projection of a Gaussian vector lands in a face of dimension $m$; their mean is $\delta$.)
 # So for Gaussian targets the effects of lengths and of sharing a key among its competitors cancel in these volumes.
 # For unit vectors the first is missing, and the second shows.
+# To see it, project random vectors onto the cones of random targets of either kind.
 
 # %%
-asked = asked_dimensions(key_n, key_d, draws, np.random.default_rng([seed, 4]))
+rng = np.random.default_rng([seed, 4])
+asked = asked_dimensions(key_n, key_d, draws, rng)
 one_key = statistical_dimension(key_n)  # and E min(M, d), unless d is as small as M
+
+# %% tags=["hide-input"]
 Table(
     {
         "targets": ["Gaussian", "of length one"],
@@ -612,21 +762,29 @@ Table(
 )
 
 # %% [markdown]
-# This is a statement about one key. That whole instances follow it is an observation: in {numref}`fig-structures`, with Gaussian targets drawn anew for every key ("same keys"), the transition is at the kinematic value, and with unit ones it is lower by what was just found.
+# This is a statement about one key.
+# That whole instances follow it is an observation.
+# In {numref}`fig-structures`, with Gaussian targets drawn anew for every key ("same keys"), the transition is at the kinematic value, and with unit ones it is lower by what was just found.
 #
-# *All keys.* What remains is that all keys have the same targets.
-# With unit vectors that gains little beyond the sharing of keys, though by itself it gains 0.1; with Gaussian ones it gains the whole shift.
+# ### All keys
+#
+# What remains is that all keys have the same targets.
+# With unit vectors that gains little beyond the sharing of keys, though by itself it gains 0.1.
+# With Gaussian ones it gains the whole shift.
 # So lengths have to do with it, and there is a reason.
+#
 # A memory $W = A W'$ presents the targets $A^\top u_j$ to the keys.
-# Lengths that are the same for every key can be evened out by one such map, those drawn anew for every key cannot.
-# It takes a positive semidefinite $A A^\top$ with $n$ prescribed values $u_j^\top A A^\top u_j$, an ellipsoid through $n$ random points, which is believed to exist for $n$ up to about $d^2/4$: at the transition, from some sixty pairs on.
+# Lengths that are the same for every key can be evened out by one such map, and those drawn anew for every key cannot.
+# Such a map takes a positive semidefinite $A A^\top$ with $n$ prescribed values $u_j^\top A A^\top u_j$.
+# That is an ellipsoid through $n$ random points, which is believed to exist for $n$ up to about $d^2/4$: at the transition, from some sixty pairs on.
 # For fewer, and since the map makes the targets less evenly spread, lengths will be evened out in part.
 #
 # Trained memories show it.
-# Long targets compete with larger scores; the exponent says how much larger.
-# It would be less than one even if nothing were evened out, since training presses the strongest competitors down, so memories with targets drawn anew for every key are the control.
+# Long targets compete with larger scores, and an exponent says how much larger: it is one if scores grow in proportion to lengths.
+# It would be less than one even if nothing were evened out, since training presses the strongest competitors down.
+# So memories with targets drawn anew for every key are the control.
 
-# %%
+# %% tags=["hide-input"]
 structures = {s.name: s for s in STRUCTURES}
 exponents = {}
 for name in ("same targets and keys", "same keys"):
@@ -638,8 +796,8 @@ for name in ("same targets and keys", "same keys"):
 Table(
     {
         "targets": ["the same for all keys", "drawn anew for every key"],
-        "exponent": [x.mean() for x in exponents.values()],
-        "± standard error": [x.std(ddof=1) / len(x) ** 0.5 for x in exponents.values()],
+        "exponent": [e.mean() for e in exponents.values()],
+        "± standard error": [e.std(ddof=1) / len(e) ** 0.5 for e in exponents.values()],
     },
     ".2f",
 )
@@ -647,9 +805,9 @@ Table(
 # %% [markdown]
 # If this is the mechanism, the shift should be a part of what unequal lengths of targets cost in the surrogate.
 
-# %%
+# %% tags=["hide-input"]
 costs = {
-    n: pooled_with_norms(
+    n: surrogates.pooled_with_norms(
         n,
         round(math.sqrt(n * found[n].half)),
         draws=min(5 * draws, 3_000_000 // n),
@@ -671,95 +829,116 @@ Table(
 
 # %% [markdown]
 # The shift is between a half and three quarters of the cost at every size where it is known well.
+#
 # The cost falls in the end, as the lengths concentrate: their relative variance is $1/2d$ and the cost of the order of $\log^2 n / d$.
-# If the shift remains a part of it, it disappears and the conjecture does not suffer; that is not proved here, and a formula for the part would turn it into a prediction.
+# If the shift remains a part of it, it disappears and the conjecture does not suffer.
+# That is not proved here, and a formula for the part would turn it into a prediction.
 #
 # ## Checks
+#
+# ### The conjecture, directly
+#
+# Between the smallest and the largest size the certified $d_{\mathrm c}^2/n$ has to grow as the kinematic value does, which has the law's two terms and all others.
+# With the same other terms, another coefficient of $\log\log n$, or of $\log n$, adds that much times its growth.
+#
+# The tolerance is four standard errors, and 0.15 for the shift, which the kinematic value leaves out and which changes by less than that from size to size.
+# So the nearest whole coefficients, $-2$ and $-4$, are rejected.
+# Coefficients of $-2.7$ and $-3.3$ are not, and neither is a second term that is as large as $\log\log n$ but not a multiple of it.
 
 # %% tags=["hide-input"]
-measured_growth = growth(found)
-reach = coefficient_reach(measured_growth)
-LIMITS = f"other coefficients are tried with the kinematic value's remaining terms; those of log log n from {-3 - reach:.1f} to {-3 + reach:.1f} are not told apart, since the shift may change by 0.15; the asymptotic slope itself shows beyond hundreds of digits"
+measured_growth = growths.growth(found)
+reach = growths.coefficient_reach(measured_growth)
+LIMITS = (
+    "other coefficients are tried with the kinematic value's remaining terms; "
+    rf"those of $\log\log n$ from ${-3 - reach:.1f}$ to ${-3 + reach:.1f}$ are not told "
+    "apart, since the shift may change by 0.15; the asymptotic slope itself shows "
+    "beyond hundreds of digits"
+)
+check(**growths.law_evidence(measured_growth, of_log_log=-2, limits=LIMITS))
+
+# %% tags=["hide-input"]
+check(**growths.law_evidence(measured_growth, of_log_log=-4, limits=LIMITS))
+
+# %% tags=["hide-input"]
+check(**growths.law_evidence(measured_growth, of_log=2.5, limits=LIMITS))
 
 # %% [markdown]
-# The conjecture, directly: between the smallest and the largest size the certified $d_{\mathrm c}^2/n$ has to grow as the kinematic value does, which has the law's two terms and all others.
-# With the same other terms, another coefficient of $\log\log n$, or of $\log n$, adds that much times its growth.
-# The tolerance is four standard errors and 0.15 for the shift, which the kinematic value leaves out and which changes by less than that from size to size.
-# So the nearest whole coefficients, $-2$ and $-4$, are rejected, $-2.7$ and $-3.3$ are not, and neither is a second term that is as large as $\log\log n$ but not a multiple of it.
+# ### Its source
+#
+# In the surrogate the coefficient does tend to $-3$, which is arithmetic with its expansion at sizes without end.
 
-# %%
-check(**law_evidence(measured_growth, of_log_log=-2, limits=LIMITS))
-
-# %%
-check(**law_evidence(measured_growth, of_log_log=-4, limits=LIMITS))
-
-# %%
-check(**law_evidence(measured_growth, of_log=2.5, limits=LIMITS))
-
-# %% [markdown]
-# Its source: in the surrogate the coefficient does tend to $-3$, which is arithmetic with its expansion at sizes without end.
-
-# %%
+# %% tags=["hide-input"]
 far = [large_size(x) for x in (1e6, 1e12)]
 slope = (far[1].mean - 2e12 - far[0].mean + 2e6) / math.log(1e12 / 1e6)
 check(
     "conjecture-1",
-    "slope of the surrogate's d^2/n - 2 log n against log log n, from log n = 10^6 to 10^12",
+    r"slope of the surrogate's $d^2/n - 2 \log n$ against $\log\log n$, "
+    r"from $\log n = 10^6$ to $10^{12}$",
     kind="asymptotic arithmetic",
     measured=slope,
     predicted=-3.0,
     tolerance=0.001,
-    falsehood=("coefficient -2.9", -2.9),
-    limits="this is the surrogate with independent directions, by its own expansion, and not the memory itself",
+    falsehood=("coefficient $-2.9$", -2.9),
+    limits="this is the surrogate with independent directions, by its own expansion, "
+    "and not the memory itself",
+    axis=r"slope against $\log\log n$",
 )
 
 # %% [markdown]
-# The figure: the free slope through the mean peaks, and the loads at which they are, which are well above the limiting $1/2$.
+# ### The figure
+#
+# The free slope through the mean peaks comes first.
+# Then come the loads at which they are, which are well above the limiting $1/2$.
 
-# %%
-check(**slope_evidence(free, -2.0))
+# %% tags=["hide-input"]
+check(**peak_slopes.slope_evidence(free, -2.0))
 
-# %%
-check(**slope_evidence(free, -4.0))
+# %% tags=["hide-input"]
+check(**peak_slopes.slope_evidence(free, -4.0))
 
 # %% [markdown]
 # The loads at the peaks of all dimensions say more than the slope does, since they need no line.
 # With the kinematic value's other terms a second term of $-2 \log\log n$ would put them lower.
 # The tolerance is four standard errors of the mean peak, the shift, and half a step of the grid of loads.
 
-# %%
+# %% tags=["hide-input"]
 dimensions = np.array(list(peaks))
 mean_peak = np.array([values.mean() for values in peaks.values()])
-asked = np.array([statistical_dimension(m) for m in mean_peak])
-half_step = [relative_half_step(norms, d) for d in peaks]
+needed = np.array([statistical_dimension(m) for m in mean_peak])
+half_step = [peak_slopes.relative_half_step(norms, d) for d in peaks]
 log_peak = np.log(mean_peak)
+wrong = log_peak / (needed + np.log(log_peak))
 check(
     "figure-1",
-    f"load n log n / d^2 at the peak of the norm, d = {dimensions.min()} to {dimensions.max()}",
+    r"load $n \log n / d^2$ at the peak of the norm, "
+    f"$d = {dimensions.min()}$ to ${dimensions.max()}$",
     kind="stored simulation",
     measured=mean_peak * log_peak / dimensions**2,
-    predicted=log_peak / asked,
-    tolerance=log_peak / asked * ((4 * errors + 0.15) / asked + half_step),
-    falsehood=(
-        "-2 log log n in place of -3",
-        log_peak / (asked + np.log(log_peak)),
-    ),
-    limits="coefficients from -3.4 to -2.6 are not told apart: most of the tolerance is the shift and the grid",
+    predicted=log_peak / needed,
+    tolerance=log_peak / needed * ((4 * errors + 0.15) / needed + half_step),
+    falsehood=(r"$-2 \log\log n$ in place of $-3$", wrong),
+    limits="coefficients from $-3.4$ to $-2.6$ are not told apart: "
+    "most of the tolerance is the shift and the grid",
+    axis=r"load $n \log n/d^2$ at the peak",
+    each=[f"$d = {d}$" for d in dimensions],
 )
 
 # %% [markdown]
-# And the norm does peak where the last retrieving memory is lost, which is what makes it a proxy: from certified verdicts on the same nested instances, the mean distance of the peak from the last retrievable load of its grid, in grid points.
+# And the norm does peak where the last retrieving memory is lost, which is what makes it a proxy.
+# The check takes certified verdicts on the same nested instances, and the mean distance of the peak from the last retrievable load of its grid, in grid points.
 
-# %%
+# %% tags=["hide-input"]
 steps_past = np.concatenate(list(steps.values()))
 check(
     "figure-1",
-    f"grid points from the last retrievable load to the peak, mean over {len(steps_past)} instances",
+    "grid points from the last retrievable load to the peak, "
+    f"mean over {len(steps_past)} instances",
     kind="stored simulation",
     measured=steps_past.mean(),
     predicted=0,
     tolerance=4 * max(steps_past.std(ddof=1) / math.sqrt(len(steps_past)), 0.01),
     falsehood=("the norm peaks one load later, where nothing is retrievable", 1),
+    axis="grid points past the last retrievable load",
 )
 
 # %% [markdown]
@@ -781,7 +960,8 @@ check(
 # More peaks:
 #
 # ```
-# python -m assocmem run finite_size_scaling -p peak_dimensions "[14, 24, 32]" -p peak_instances 10 --out runs/peaks
+# python -m assocmem run finite_size_scaling \
+#     -p peak_dimensions "[14, 24, 32]" -p peak_instances 10 --out runs/peaks
 # ```
 #
 # The stored tables are made by sweeps, and grow by them: {doc}`../sweeps`.

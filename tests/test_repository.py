@@ -53,6 +53,16 @@ def test_the_table_of_contents_has_the_parts_and_sections_in_their_order():
     assert found == wanted, f"the numbered parts of _toc.yml must read:\n{text}"
 
 
+def test_readers_come_through_the_story_before_anything_that_is_run():
+    """The links to the next page follow the table of contents."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    captions = [part["caption"] for part in toc["parts"]]
+    assert (captions[0], captions[-3:]) == ("Start", ["Explore", "Reference", "Run it yourself"])
+    start, *_, last = ([entry["file"] for entry in part["chapters"]] for part in toc["parts"])
+    assert start == ["book/idea", "book/notation", "book/glossary"]
+    assert {"book/how_to", "book/sweeps", "book/tables", "book/status", "book/benchmarks"} <= set(last)
+
+
 def test_the_readme_has_the_way_from_the_paper_to_each_section():
     notes = read_notes(read_entries(ROOT), ROOT)
     wanted = [f"| {own.source} | `{name}` |" for name, own in notes.items()]

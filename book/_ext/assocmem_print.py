@@ -15,12 +15,15 @@ from docutils import nodes
 from pybtex.database import parse_file
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.builders.latex.nodes import thebibliography
 from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.texescape import escape
 
 BOOK = Path(__file__).resolve().parent.parent
 """The folder of the hand-written pages."""
+BIBLIOGRAPHY = "book/bibliography"
+"""The page with the list of references."""
 PAPER = "barnfield2026sharp"
 """The entry of the paper in ``book/references.bib``."""
 FILE = "linear-associative-memory"
@@ -207,6 +210,22 @@ class Parts(SphinxPostTransform):
             book.extend([*([] if number else [top]), *wrapper.children])
 
 
+class References(SphinxPostTransform):
+    """Put the list of references back on its page: Sphinx moves it to the end of the book."""
+
+    default_priority = 760  # after Sphinx has done so at 750
+    builders = ("latex",)
+
+    def run(self, **kwargs: object) -> None:
+        """Move the list to the end of the page with that name, if there is one."""
+        pages = {page.get("docname"): page for page in self.document.findall(addnodes.start_of_file)}
+        page = pages.get(BIBLIOGRAPHY)
+        sections = page and [node for node in page.children if isinstance(node, nodes.section)]
+        for references in list(self.document.findall(thebibliography)) if sections else []:
+            references.parent.remove(references)
+            sections[-1].append(references)
+
+
 def raw(text: str) -> nodes.raw:
     """Return LaTeX as it is."""
     return nodes.raw("", f"{text}\n", format="latex")
@@ -376,6 +395,6 @@ class FoldedCode(SphinxPostTransform):
 def setup(app: Sphinx) -> dict:
     """Register the extension with Sphinx."""
     app.connect("config-inited", set_up_print, priority=950)  # after the table of contents at 900
-    for transform in (Parts, Verdicts, Statements, Anchors, Cards, Tables, FoldedCode):
+    for transform in (Parts, References, Verdicts, Statements, Anchors, Cards, Tables, FoldedCode):
         app.add_post_transform(transform)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,8 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 
-from assocmem.book import plotting
-from assocmem.book.overview import PLACES
+from assocmem.book import idea_figures, overview, plotting
 from assocmem.book.plotting import INK, MARKERS, PALETTE, Table, proportion_interval, series
 from assocmem.sweeps.project import project_root
 
@@ -43,6 +42,9 @@ def test_wilson_interval_is_the_closed_form():
     assert high[1] == pytest.approx(z**2 / (m + z**2))
 
 
+PLACES = overview.PLACES | idea_figures.PLACES
+
+
 @pytest.mark.parametrize("draw", PLACES)
 def test_the_kept_figures_are_what_the_code_draws(tmp_path, draw):
     place, dpi = PLACES[draw]
@@ -51,6 +53,7 @@ def test_the_kept_figures_are_what_the_code_draws(tmp_path, draw):
     kept, now = imread(project_root() / "book" / place), imread(drawn)
     assert kept.shape == now.shape
     assert np.mean(np.abs(kept - now)) < 0.01
+    assert (project_root() / "book" / place).stat().st_size < 200_000
 
 
 # --- colours ---
@@ -163,7 +166,7 @@ NAMES_OF_COLOURS = {"BLUE", "ORANGE", "GREEN", "PINK", "SKY", "GREY", "PALETTE"}
 SOURCES = [
     *sorted((project_root() / "notebooks").glob("*.py")),
     project_root() / "src/assocmem/book/overview.py",
-    project_root() / "src/assocmem/book/scale_figures.py",
+    *sorted((project_root() / "src/assocmem/book").glob("*_figures.py")),
 ]
 
 

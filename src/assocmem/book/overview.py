@@ -35,16 +35,17 @@ TAIL = 0.15
 
 
 def task() -> Figure:
-    """Draw the scores of a small memory (left) and one column of a larger one (right).
+    """Draw the scores of a small memory (above) and one column of a larger one (below).
 
     Returns
     -------
     Figure
+        Narrow, so that a phone shows it whole.
     """
     use_style()
-    figure, (left, right) = panels(2, height=3.3, width=8.6, width_ratios=[1, 1.25])
-    _score_matrix(left)
-    _score_column(right)
+    figure, (above, below) = panels(1, rows=2, height=6.8, width=4.8, height_ratios=[1.25, 1])
+    _score_matrix(above)
+    _score_column(below)
     return figure
 
 
@@ -59,6 +60,21 @@ def overview() -> Figure:
     figure, (left, right) = panels(2, height=3.4, width=8.6)
     _top1(left)
     _tail_average(right)
+    return figure
+
+
+def overview_in_rows() -> Figure:
+    """Draw the same, one below the other.
+
+    Returns
+    -------
+    Figure
+        Narrow, so that a phone shows it whole.
+    """
+    use_style()
+    figure, (above, below) = panels(1, rows=2, height=7, width=4.8)
+    _top1(above)
+    _tail_average(below)
     return figure
 
 
@@ -98,7 +114,7 @@ def _top1(ax):
     for limit in (2, 8):
         ax.text(n[-1], limit + 0.12, "$n \\to \\infty$", ha="right", va="bottom", fontsize=8)
     ax.set(xscale="log", xlim=(n[0], n[-1]), ylim=(0, 14), yticks=[0, 2, 4, 6, 8, 10, 12, 14])
-    ax.set(xlabel="number of pairs $n$", ylabel="$d^2/(n\\,\\log n)$", title="a. Every target first")
+    ax.set(xlabel="number of pairs $n$", ylabel="ratio $d^2/(n\\,\\log n)$", title="a. Every target first")
     ax.grid(visible=False)
 
 
@@ -159,8 +175,9 @@ def _telling_column(S, k):
 
 
 PLACES = {
-    task: ("figures/task.png", 160),
-    overview: ("figures/overview.png", 160),
+    task: ("figures/task.png", 200),
+    overview: ("figures/overview.png", 160),  # for the README
+    overview_in_rows: ("figures/overview_in_rows.png", 200),
     card: ("_static_src/card.png", 150),
 }
 """Where each figure is kept below ``book``, and its dots per inch."""

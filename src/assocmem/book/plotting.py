@@ -48,6 +48,8 @@ AT = PINK  # the critical load
 ABOVE = ORANGE  # loads above it
 LIMIT = GREY  # of many pairs or dimensions, and lines to compare with
 INK = "black"  # predictions on top of coloured measurements
+REPAIR_AS_PROVED = GREY  # with the reserve of the proof, beside better repairs
+REPAIR_IN_PLACE = INK  # without a reserve, beside repairs that have one
 PAPER = "white"  # on maps
 MAP = LinearSegmentedColormap.from_list("map", [PAPER, "#a9d5f5", SKY, BLUE, "#02223c"])
 """From nothing to much, on a map. It begins with the paper, so that nothing is dark and much is bright on a

@@ -9,8 +9,9 @@ from assocmem.experiments.first_place.cone_projections import (
     asked_dimensions,
     asked_of_one_vector,
     simulated_pools,
+    tail_levels,
 )
-from assocmem.theory.kinematics import statistical_dimension
+from assocmem.theory.kinematics import pool, statistical_dimension
 
 
 def test_two_scores_are_pooled_as_often_as_they_are_in_the_wrong_order():
@@ -65,3 +66,32 @@ def test_kinds_of_targets_take_turns():
     rng = np.random.default_rng(2)
     one_by_one = [[asked_of_one_vector(9, 5, unit=unit, rng=rng) for unit in (False, True)] for _ in range(7)]
     np.testing.assert_array_equal(asked_dimensions(9, 5, 7, np.random.default_rng(2)), one_by_one)
+
+
+@pytest.mark.parametrize("k", [1, 4, 29])
+@pytest.mark.parametrize("signal", [-2.0, 0.0, 1.0])
+def test_two_levels_project_on_the_cone_of_the_tail_average(k, signal):
+    rivals = np.sort(np.random.default_rng(3).standard_normal(29))[::-1]
+    low, high = tail_levels(signal, rivals, k)
+    taken = np.clip(rivals - low, 0, high - low)
+    after, raised = rivals - taken, signal + taken.sum()
+    top = np.sort(after)[::-1][:k].mean()
+    if signal >= rivals[:k].mean():
+        assert low == high
+        return
+    # The point is in the cone, what was added is orthogonal to it and in the polar cone: the projection.
+    assert raised == pytest.approx(top)
+    assert -taken.sum() * raised + taken @ after == pytest.approx(0)
+    assert taken.max() <= taken.sum() / k + 1e-9
+
+
+def test_for_one_competitor_the_levels_are_those_of_the_pool():
+    rivals = np.sort(np.random.default_rng(4).standard_normal(20))[::-1]
+    low, _ = tail_levels(-1.0, rivals, 1)
+    assert low == pytest.approx(pool(-1.0, rivals)[0])
+
+
+@pytest.mark.parametrize("rivals, k", [([1.0, 2.0], 1), ([2.0, 1.0], 3), ([2.0, 1.0], 0)])
+def test_levels_of_no_tail_are_refused(rivals, k):
+    with pytest.raises(ValueError):
+        tail_levels(0.0, np.array(rivals), k)

@@ -45,9 +45,9 @@ def test_the_constant_holds_where_growth_has_it_and_fails_where_it_has_another(c
 @pytest.mark.parametrize(
     "wrong, named",
     [
-        ({"of_log": 3}, "3 log n in place of 2"),
-        ({"of_log_log": -2}, "-2 log log n in place of -3"),
-        ({"of_log_log": -4}, "-4 log log n in place of -3"),
+        ({"of_log": 3}, r"$3 \log n$ in place of $2 \log n$"),
+        ({"of_log_log": -2}, r"$-2 \log\log n$ in place of $-3 \log\log n$"),
+        ({"of_log_log": -4}, r"$-4 \log\log n$ in place of $-3 \log\log n$"),
     ],
 )
 def test_the_law_holds_where_growth_has_it_and_fails_where_it_has_another(wrong, named):

@@ -64,4 +64,4 @@ def test_evidence_holds_near_the_papers_slope_and_tells_its_neighbours(wrong):
 
     assert verdict(-3.0) == "holds with limits"
     assert verdict(wrong) == "does not hold"
-    assert slope_evidence(Line(-3.0, 0.0, 0.1), wrong)["falsehood"] == (f"coefficient {wrong:g}", wrong)
+    assert slope_evidence(Line(-3.0, 0.0, 0.1), wrong)["falsehood"] == (f"coefficient ${wrong:g}$", wrong)

@@ -6,9 +6,16 @@ key's cone holds the vectors whose largest product with a target is that with it
 """
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import brentq, nnls
 
-from assocmem.checks import require, require_flag, require_instance, require_integer
+from assocmem.checks import (
+    require,
+    require_flag,
+    require_instance,
+    require_integer,
+    require_number,
+    require_numbers,
+)
 from assocmem.machine import memory_shortage
 from assocmem.theory.kinematics import pool
 
@@ -110,3 +117,57 @@ def asked_dimensions(n: int, d: int, draws: int, rng: np.random.Generator) -> np
     require_instance("rng", rng, np.random.Generator)
     kinds = (False, True)
     return np.array([[asked_of_one_vector(n, d, unit=unit, rng=rng) for unit in kinds] for _ in range(draws)])
+
+
+def tail_levels(signal: float, rivals: np.ndarray, k: int) -> tuple[float, float]:
+    """The two levels of the cheapest change that lets a signal reach the mean of its k best competitors.
+
+    Competitors above both levels fall by the distance of the levels, those between them fall to the lower
+    one, and the signal rises by k times the distance: the projection on ``{s : s_1 >= mean of the k largest
+    others}``.
+
+    Parameters
+    ----------
+    signal : float
+    rivals : ndarray, shape (m,)
+        Competitors in decreasing order.
+    k : int
+        From 1 to m.
+
+    Returns
+    -------
+    low, high : float
+        Equal where the signal reaches that mean without any change.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
+    """
+    require_number("signal", signal)
+    require_numbers("rivals", rivals)
+    require(np.ndim(rivals) == 1 and len(rivals) > 0, "rivals", rivals, "a vector")
+    rivals = np.asarray(rivals, dtype=float)
+    require(bool((np.diff(rivals) <= 0).all()), "rivals", rivals, "in decreasing order")
+    require_integer("k", k, 1)
+    require(k <= len(rivals), "k", k, f"at most {len(rivals)}, the number of rivals")
+
+    def lower(gap):
+        """Level above which parts of competitors add up to k gaps, each counted up to one gap."""
+        if gap == 0:
+            return rivals[k - 1]
+        if k == len(rivals):
+            return rivals[-1] - gap
+        ends = rivals[-1] - gap, rivals[0]
+        return brentq(lambda a: np.clip(rivals - a, 0, gap).sum() - k * gap, *ends)
+
+    def missing(gap):
+        """What the signal lacks, times k, if it rises by k gaps."""
+        low = lower(gap)
+        return k * low + np.maximum(rivals - low - gap, 0).sum() - k * (signal + k * gap)
+
+    if missing(0.0) <= 0:
+        return (float(rivals[k - 1]),) * 2
+    gap = brentq(missing, 0.0, (rivals[0] - signal) / k + 1.0)
+    low = lower(gap)
+    return float(low), float(low + gap)

@@ -118,8 +118,8 @@ def constant_evidence(found: Growth, constant: float, *, limits: str) -> dict:
     return {
         "claim": "theorem-1",
         "kind": "stored simulation",
-        "what": "growth of the d^2/n at which half are retrievable, "
-        f"from n = {found.smallest} to {found.largest}",
+        "what": "growth of the $d^2/n$ at which half are retrievable, "
+        f"from $n = {found.smallest}$ to ${found.largest}$",
         "measured": found.measured,
         "predicted": found.predicted,
         "tolerance": ERRORS * found.error + OVERLAP,
@@ -128,6 +128,7 @@ def constant_evidence(found: Growth, constant: float, *, limits: str) -> dict:
             found.predicted + (constant - 2) * found.of_log,
         ),
         "limits": limits,
+        "axis": "growth of $d^2/n$",
     }
 
 
@@ -148,14 +149,19 @@ def law_evidence(found: Growth, *, of_log: float = 2, of_log_log: float = -3, li
         The arguments of `assocmem.book.claims.check`.
     """
     change = (of_log - 2) * found.of_log + (of_log_log + 3) * found.of_log_log
-    named = f"{of_log:g} log n in place of 2" if of_log != 2 else f"{of_log_log:g} log log n in place of -3"
+    if of_log != 2:
+        named = rf"${of_log:g} \log n$ in place of $2 \log n$"
+    else:
+        named = rf"${of_log_log:g} \log\log n$ in place of $-3 \log\log n$"
     return {
         "claim": "conjecture-1",
         "kind": "stored simulation",
-        "what": f"growth of the certified d^2/n at one half from n = {found.smallest} to {found.largest}",
+        "what": "growth of the certified $d^2/n$ at one half "
+        f"from $n = {found.smallest}$ to ${found.largest}$",
         "measured": found.measured,
         "predicted": found.predicted,
         "tolerance": ERRORS * found.error + OVERLAP,
         "falsehood": (named, found.predicted + change),
         "limits": limits,
+        "axis": "growth of $d^2/n$",
     }

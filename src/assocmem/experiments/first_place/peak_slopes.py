@@ -129,7 +129,8 @@ def slope_evidence(line: Line, coefficient: float) -> dict:
         "measured": line.slope,
         "predicted": PAPER_SLOPE,
         "tolerance": SLOPE_TOLERANCE,
-        "falsehood": (f"coefficient {coefficient:g}", coefficient),
+        "falsehood": (f"coefficient ${coefficient:g}$", coefficient),
         "limits": "one instance at each dimension scatters by 0.2, twice which is the tolerance: slopes from "
-        "-3.4 to -2.5 are not told apart, and the figure shows no more than a slope near -3",
+        "$-3.4$ to $-2.5$ are not told apart, and the figure shows no more than a slope near $-3$",
+        "axis": r"slope against $\log\log n$",
     }

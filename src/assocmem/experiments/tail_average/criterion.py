@@ -57,6 +57,8 @@ def definition_evidence(x: np.ndarray, fractions: list[float]) -> dict:
             "conditional value-at-risk at the fraction itself, the last score counting in part",
             [fractional_tail_average(x, f) for f in fractions],
         ),
+        "axis": "tail average of the scores",
+        "each": [f"$r = {f:g}$" for f in fractions],
     }
 
 
@@ -118,5 +120,7 @@ def place_evidence(cases: list[tuple[int, float]]) -> dict:
         "measured": [most_ahead(m, tail_count(r, m)) for m, r in cases],
         "predicted": [math.ceil(r * m) - 1 for m, r in cases],
         "tolerance": 0.25,
-        "falsehood": ("k, one more", [math.ceil(r * m) for m, r in cases]),
+        "falsehood": ("$k$, one more", [math.ceil(r * m) for m, r in cases]),
+        "axis": "competitors ahead of the signal",
+        "each": [f"$N = {m}$, $k = {tail_count(r, m)}$" for m, r in cases],
     }

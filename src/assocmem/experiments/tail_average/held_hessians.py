@@ -98,6 +98,8 @@ def hessian_evidence(pairs: Pairs, W: torch.Tensor, loss: TailAverage, ridge: fl
         "predicted": 0.0,
         "tolerance": 1e-12,
         "falsehood": ("the thresholds move along", float((moving - differentiated).norm()) / size),
+        "axis": "relative distance from automatic differentiation",
+        "each": ["as defined", "as the fit has it"],
     }
 
 
@@ -148,6 +150,8 @@ def column_evidence(x: np.ndarray, r: float, beta: float, step: float = 1e-5) ->
             "weights without smoothing, a threshold that moves like the value, one that stays where it is",
             falsehood,
         ),
+        "axis": "relative distance from central differences",
+        "each": ["gradient", "motion of the threshold", "Hessian"],
     }
 
 
@@ -183,12 +187,13 @@ def order_evidence(x: np.ndarray, r: float, beta: float, step: float = 1e-5) -> 
     m = len(x)
     return {
         "claim": "lemma-4",
-        "what": f"the {m} eigenvalues of B relative to D, by differences of the gradient",
+        "what": f"the {m} eigenvalues of $B$ relative to $D$, by differences of the gradient",
         "kind": "identity",
         "measured": ratios,
         "predicted": [0.0] + [1.0] * (m - 1),
         "tolerance": 1e-5,
-        "falsehood": ("each direction loses an equal share, 1/m", 1 - 1 / m),
+        "falsehood": (f"each direction loses an equal share, $1/{m}$", 1 - 1 / m),
+        "axis": "eigenvalue of $B$ relative to $D$",
     }
 
 

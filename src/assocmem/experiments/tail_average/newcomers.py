@@ -125,13 +125,14 @@ def threshold_evidence(columns: list[Columns], r: float) -> dict:
     scale = np.array([1 + c.rho for c in columns])
     return _on_columns(
         columns,
-        "thresholds over 1 + rho",
+        r"thresholds over $1 + \nu$",
         [c.threshold for c in columns] / scale[:, None],
         np.array([c.limit.threshold for c in columns]) / scale,
         (
-            "the quantile of the scores, so that the 1 is not needed",
+            "the quantile of the scores, so that the $1$ is not needed",
             -special.ndtri(r) * (scale - 1) / scale,
         ),
+        r"threshold over $1 + \nu$",
     )
 
 
@@ -153,13 +154,14 @@ def felt_evidence(columns: list[Columns], r: float, beta: float) -> dict:
     scale = np.array([1 + c.rho for c in columns])
     return _on_columns(
         columns,
-        "scores that feel the smoothing, times (1 + rho)/n",
+        r"scores that feel the smoothing, times $(1 + \nu)/n$",
         [c.felt for c in columns] * scale[:, None],
         np.array([c.limit.felt for c in columns]) * scale,
         (
             "as many as the density at the threshold says, at every spread",
             np.array([density_alone(c.rho, r, beta) for c in columns]) * scale,
         ),
+        r"number of scores, times $(1 + \nu)/n$",
     )
 
 
@@ -179,13 +181,14 @@ def spread_evidence(columns: list[Columns]) -> dict:
     scale = np.array([1 + c.rho for c in columns])
     return _on_columns(
         columns,
-        "squared length of the normalised weights q(1 - q), times n/(1 + rho)",
+        r"squared length of the shares $g_j / \sum_l g_l$, times $n/(1 + \nu)$",
         [c.spread for c in columns] / scale[:, None],
         np.array([c.limit.spread for c in columns]) / scale,
         (
-            "as large as the largest weight, 1/4, allows",
+            "as large as the largest $g$, $1/4$, allows",
             np.array([0.25 / c.limit.felt for c in columns]) / scale,
         ),
+        r"squared length, times $n/(1 + \nu)$",
     )
 
 
@@ -211,13 +214,15 @@ def height_evidence(columns: list[Columns], heights: tuple[float, ...]) -> dict:
     rows = [(c, i) for c in columns for i in range(len(heights))]
     return _on_columns(
         [c for c, _ in rows],
-        f"what newcomers at {len(heights)} heights take, times k sqrt(n/(1 + rho))",
+        rf"what newcomers at {len(heights)} heights take, times $k \sqrt{{n/(1 + \nu)}}$",
         np.array([c.taken[i] / math.sqrt(1 + c.rho) for c, i in rows]),
         np.outer(np.sqrt([c.limit.spread for c in columns]) / scale, q).ravel(),
         (
-            "as much as the largest weight, 1/4, allows",
+            "as much as the largest $g$, $1/4$, allows",
             np.outer(np.sqrt([0.25 / c.limit.felt for c in columns]) / scale, q).ravel(),
         ),
+        r"length of what is taken, times $k \sqrt{n/(1 + \nu)}$",
+        [rf"$\nu = {c.rho:g}$, height {heights[i]:g}" for c, i in rows],
     )
 
 
@@ -235,10 +240,11 @@ def payer_evidence(columns: list[Columns]) -> dict:
     """
     return _on_columns(
         columns,
-        "mean of q among those who pay for a newcomer",
+        "mean of $q$ among those who pay for a newcomer",
         np.array([c.payer for c in columns]),
         np.array([c.limit.payer for c in columns]),
         ("all weights shrink by one factor", np.array([c.limit.owner for c in columns])),
+        "mean weight $q$ of the payers",
     )
 
 
@@ -264,16 +270,17 @@ def size_evidence(columns: list[Columns]) -> dict:
     (slope, _), covariance = np.polyfit(sizes, np.log(means), 1, w=1 / errors, cov="unscaled")
     return {
         "claim": "lemma-4",
-        "what": f"exponent of n in what a newcomer takes, from {len(sizes)} sizes",
+        "what": f"power of $n$ in what a newcomer takes, from {len(sizes)} sizes",
         "kind": "simulation",
         "measured": slope - 1.5,
         "predicted": -1.5,
         "tolerance": 0.05 + 4 * math.sqrt(covariance[0, 0]),
-        "falsehood": ("a newcomer takes one weight of order 1/k", -1.0),
+        "falsehood": ("a newcomer takes one weight of order $1/k$", -1.0),
+        "axis": "power of $n$",
     }
 
 
-def _on_columns(columns, what, measured, predicted, falsehood):
+def _on_columns(columns, what, measured, predicted, falsehood, axis, each=None):
     """Arguments of a check: means over draws, and as tolerance four standard errors and the next order.
 
     What is a ratio of sums over the n f scores that feel the smoothing is off by a relative 1 / (n f).
@@ -289,4 +296,6 @@ def _on_columns(columns, what, measured, predicted, falsehood):
         "predicted": predicted,
         "tolerance": 4 * measured.std(axis=1, ddof=1) / math.sqrt(draws) + few * abs(predicted),
         "falsehood": falsehood,
+        "axis": axis,
+        "each": each or [rf"$\nu = {rho:g}$" for rho in rhos],
     }

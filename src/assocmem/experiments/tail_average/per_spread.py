@@ -56,13 +56,17 @@ def rate_evidence(widths: list[float], rs: list[float], betas: list[float]) -> d
                 tolerance.append(1.5 * abs(next_excess(r)) / s**2 + 1e-13 * s**2)
     return {
         "claim": "claim-tail-average-per-spread",
-        "what": f"(c_r/(kappa_r nu) - 1)(beta nu)^2 at {len(measured)} points, beta nu from {min(widths):g} "
-        f"to {max(widths):g}",
+        "what": rf"$(\beta\nu)^2\, (c_r(\nu) / \kappa_r \nu - 1)$ at {len(measured)} points, $\beta\nu$ from "
+        f"{min(widths):g} to {max(widths):g}",
         "kind": "quadrature",
         "measured": measured,
         "predicted": math.pi**2 / 6,
         "tolerance": tolerance,
-        "falsehood": ("only scores above the threshold feel the smoothing, pi^2/12", math.pi**2 / 12),
+        "falsehood": (r"only scores above the threshold feel the smoothing, $\pi^2/12$", math.pi**2 / 12),
+        "axis": r"relative excess of $c_r(\nu)/\nu$ over $\kappa_r$, times $(\beta\nu)^2$",
+        "each": [
+            rf"$r = {r:g}$, $\beta = {b:g}$, $\beta\nu = {s:g}$" for r in rs for b in betas for s in widths
+        ],
     }
 
 
@@ -93,13 +97,15 @@ def fall_evidence(widths: list[float], rs: list[float], beta: float) -> dict:
     excess = math.pi**2 / (6 * np.tile(widths, len(rs)) ** 2)
     return {
         "claim": "claim-tail-average-per-spread",
-        "what": f"slopes of log(c_r/nu) in log nu, the nearest to zero {max(measured):.1e}, beta nu from "
-        f"{min(widths):g} to {max(widths):g}",
+        "what": rf"slopes of $\log(c_r(\nu)/\nu)$ in $\log\nu$, the nearest to zero {max(measured):.2g}, "
+        rf"$\beta\nu$ from {min(widths):g} to {max(widths):g}",
         "kind": "quadrature",
         "measured": measured,
         "predicted": predicted,
         "tolerance": 1e-5,
         "falsehood": ("the leading excess at every spread", -2 * excess / (1 + excess)),
+        "axis": r"slope of $\log(c_r(\nu)/\nu)$ in $\log\nu$",
+        "each": [rf"$r = {r:g}$, $\beta\nu = {s:g}$" for r in rs for s in widths],
     }
 
 

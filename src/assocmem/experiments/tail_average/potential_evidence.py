@@ -62,12 +62,19 @@ def saddle_evidence(here: tuple[float, float, float, float]) -> dict:
         wrong.append((1 - means["A"] ** 2 / means["AA"]) / 2)
     return {
         "claim": "proposition-10",
-        "what": f"slopes of the potential in log nu, log chi over nu^2/alpha chi, {len(wrong) // 2} points",
+        "what": r"slopes of the potential in $\log\nu$ and $\log\chi$, over $\nu^2/\alpha\chi$, "
+        f"at {len(wrong) // 2} points",
         "kind": "quadrature",
         "measured": slopes,
         "predicted": 0.0,
         "tolerance": SMALL,
         "falsehood": ("averages in the equations are taken one by one", wrong),
+        "axis": r"slope of the potential, over $\nu^2/\alpha\chi$",
+        "each": [
+            rf"load {load:g}, $r = {r:g}$, in $\log{letter}$"
+            for load, r, *_ in (here, *POINTS)
+            for letter in (r"\nu", r"\chi")
+        ],
     }
 
 
@@ -88,12 +95,14 @@ def maxima_evidence() -> dict:
             counts.append(int((rises[:-1] & ~rises[1:]).sum()))
     return {
         "claim": "proposition-10",
-        "what": f"maxima over chi from 1e-5 to 1e11, at {len(counts)} norm scales",
+        "what": rf"maxima over $\chi$ from $10^{{-5}}$ to $10^{{11}}$, at {len(counts)} sizes $\nu$",
         "kind": "quadrature",
         "measured": counts,
         "predicted": 1.0,
         "tolerance": 0.25,
-        "falsehood": ("none: the supremum is approached as chi grows", 0.0),
+        "falsehood": (r"none: the supremum is approached as $\chi$ grows", 0.0),
+        "axis": r"number of maxima over $\chi$",
+        "each": _places(),
     }
 
 
@@ -117,12 +126,14 @@ def exponent_evidence() -> dict:
                 wrong.append(2 / (1 + chi * means["B"]))
     return {
         "claim": "proposition-10",
-        "what": "power of chi with which chi^2 E A^2 grows, by second differences of the potential in 1/chi",
+        "what": r"power of $\chi$ with which $\chi^2\,\mathbb E A^2$ grows, by second differences of the "
+        r"potential in $1/\chi$",
         "kind": "quadrature",
         "measured": measured,
         "predicted": predicted,
         "tolerance": 1e-5,
-        "falsehood": ("all keys respond alike, 2/(1 + chi E B)", wrong),
+        "falsehood": (r"all keys respond alike, $2/(1 + \chi\,\mathbb E B)$", wrong),
+        "axis": r"power of $\chi$",
     }
 
 
@@ -141,14 +152,25 @@ def convexity_evidence() -> dict:
     ]
     return {
         "claim": "proposition-10",
-        "what": f"least curvature of the reduced potential over the ridge, nu from {NORMS[0]:g} to "
+        "what": rf"least curvature of the reduced potential over the ridge, $\nu$ from {NORMS[0]:g} to "
         f"{NORMS[1]:g}, {len(POINTS)} points",
         "kind": "quadrature",
         "measured": least,
         "predicted": 1.0,
         "tolerance": 1e-3,
         "falsehood": ("the potential is a hundredth more convex than the ridge", 1.01),
+        "axis": "least curvature over the ridge",
+        "each": [f"load {load:g}, $r = {r:g}$" for load, r, *_ in POINTS],
     }
+
+
+def _places():
+    """The points and sizes at which the potential is looked at over chi, in words."""
+    return [
+        rf"load {load:g}, $r = {r:g}$, $\nu = {factor:g}\,\nu_*$"
+        for load, r, *_ in POINTS
+        for factor in FACTORS
+    ]
 
 
 def _slopes_on_nodes(nu, chi, **at):

@@ -91,11 +91,12 @@ def uniform_evidence(dimensions: list[int], r: float, beta: float, seed: int) ->
     (slope, _), covariance = np.polyfit(np.log(dimensions), logs, 1, w=weights, cov="unscaled")
     return {
         "claim": "lemma-4",
-        "what": f"exponent of d in how far the worst direction found is below a typical one, d up to "
+        "what": f"power of $d$ in how far the worst direction found is below a typical one, $d$ up to "
         f"{max(dimensions)}, where it is {means[-1]:.2g}",
         "kind": "simulation",
         "measured": slope,
         "predicted": -0.5,
         "tolerance": 0.05 + 4 * math.sqrt(covariance[0, 0]),
-        "falsehood": ("a direction that is no worse than others, -1", -1.0),
+        "falsehood": ("a direction that is no worse than others, $-1$", -1.0),
+        "axis": "power of $d$",
     }

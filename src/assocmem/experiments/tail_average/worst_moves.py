@@ -163,13 +163,17 @@ def move_evidence(cases: list[tuple[int, float]], seed: int) -> dict:
     found = [search(k, beta, seed) for search in (largest_remainder, largest_stretch) for k, beta in cases]
     return {
         "claim": "lemma-4",
-        "what": "largest found, of all columns and moves, of the error of the linearised tail average over "
-        "beta |h|^2/8k, and of the move of the weights over beta |h|/4k",
+        "what": "largest found, of all columns and moves: the error of the linearised tail average over its "
+        "bound, and the move of the weights over its bound",
         "kind": "identity",
         "measured": found,
         "predicted": 1.0,
         "tolerance": 0.002,
-        "falsehood": ("the threshold's move takes its part of every move, 1 - 1/m", 1 - 1 / FEW),
+        "falsehood": (f"the threshold's move takes its part of every move, $1 - 1/{FEW}$", 1 - 1 / FEW),
+        "axis": "largest ratio of the two sides of the bound",
+        "each": [
+            rf"{side}, $k = {k}$, $\beta = {beta:g}$" for side in ("error", "weights") for k, beta in cases
+        ],
     }
 
 
@@ -191,12 +195,15 @@ def component_evidence(cases: list[tuple[int, float]], seed: int) -> dict:
     share = np.array([0.5 / k for k, _ in cases])
     return {
         "claim": "lemma-4",
-        "what": "largest error found of one linearised weight, times k/(beta |h|_inf)^2",
+        "what": r"largest error found of one linearised weight, times $k / (\beta\delta)^2$, for moves up to "
+        r"$\delta$",
         "kind": "identity",
         "measured": [largest_component(k, beta, seed) for k, beta in cases],
         "predicted": BEST_COMPONENT,
         "tolerance": BEST_COMPONENT * (share + SMALL_MOVE / 10),
-        "falsehood": ("3/16, a score of weight 1/4 (the worst has 0.2113)", 3 / 16),
+        "falsehood": ("$3/16$, from a score of weight $1/4$ (the worst has 0.2113)", 3 / 16),
+        "axis": r"largest error of one weight, times $k / (\beta\delta)^2$",
+        "each": [rf"$k = {k}$, $\beta = {beta:g}$" for k, beta in cases],
     }
 
 
