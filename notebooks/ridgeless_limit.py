@@ -111,7 +111,8 @@ memory = [
 # The *tail fraction* $r$ says how many competitors count.
 # Training compares the signal with the *tail average*, the mean of the top $r$-fraction of the competitors, smoothed with the sharpness $\beta$.
 # The *margin* $m$ of a key is its signal less that tail average, and its loss is $\ell(m) = \log(1 + e^{-m})$.
-# To the mean loss a ridge is added: $\lambda$ times half the square of the *norm scale* $\nu = \norm{W}_F/d$.
+# The size of the memory is told by the *norm scale* $\nu = \norm{W}_F/d$.
+# To the mean loss a ridge is added: $\lambda$ times half the square of $\nu$.
 #
 # In a large dimension the competitors of every key look like a sample of a normal law with standard deviation $\nu$.
 # So, in units of $\nu$, everything is about a standard normal variable $G$ with the density $\varphi$ and the distribution function $\Phi$.
@@ -208,10 +209,10 @@ ridgeless_figures.draw_critical_load(r)
 # If it rises in the end, the minimum is at a finite norm.
 # If it falls for ever, the norm runs away.
 #
-# **Weights.**
+# **Forces.**
 # A key with the margin $m$ pulls at the memory with the force $a = 1/(1 + e^m)$, the rate at which its loss falls when the margin grows.
-# We call it the *weight* of the key.
 # It is nearly one for a key that is far from satisfied, and nearly zero for one with a large margin.
+# In the dual of the problem forces play the part of *weights*, and so we call them from here on.
 #
 # **Scores without training.**
 # From here on $G$ is the signal that a key has, in units of $\nu$, under the memory that was trained without this key.
@@ -265,8 +266,9 @@ ridgeless_figures.draw_critical_load(r)
 #
 # **In words.**
 # To reach the tail average a key has to be lifted by $\kappa_r - G$, if that is positive.
-# The number $1/\alpha = d^2/n$ says how many entries of the memory there are for each key.
-# *The memory can satisfy all keys as long as the mean square of the lifts is less than the number of entries per key.*
+# The mean square of the lifts is the *price* of a key, counted in entries of the memory ({doc}`../idea`).
+# The number $1/\alpha = d^2/n$ says how many entries there are for each key.
+# *The memory can satisfy all keys as long as there are more entries for each key than its price.*
 #
 # The hinge can be seen in the solutions.
 # The susceptibility $\chi$ of the scalar theory says how far a unit of force moves the signal of a key, so that a weight $a$ lifts it by $\chi a$.
@@ -806,7 +808,7 @@ Table(
 some = np.array([1e-12, 1e-6, 1e-3, 0.15, 0.5, 0.9, 0.999])
 Table(
     {
-        "$r$": [f"{x:g}" for x in some],
+        "$r$": [ridgeless_figures.power_of_ten(x) for x in some],
         "$\\kappa_r$": tail_mean(some),
         "$\\alpha_{\\mathrm c}$": critical_load(some),
         "$1/\\alpha_{\\mathrm c}$": 1 / critical_load(some),
@@ -947,7 +949,9 @@ check(
 # %% tags=["hide-input"]
 Table(
     {
-        "$\\alpha/\\alpha_{\\mathrm c} - 1$": [f"{x:.0e}" for x in excesses],
+        "$\\alpha/\\alpha_{\\mathrm c} - 1$": [
+            ridgeless_figures.power_of_ten(x) for x in excesses
+        ],
         "share given up": [f"{x.given_up:.2e}" for x in explicit],
         "$M$": [x.M for x in explicit],
         "$\\chi_0/\\nu_0$": exact.chi / exact.nu,
