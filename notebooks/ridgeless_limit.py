@@ -350,7 +350,7 @@ check(
 # \end{aligned}
 # $$ (eq-ridgeless-rate)
 #
-# The derivation is {ref}`on the other page <ridgeless-rates>`.
+# The derivation and its checks are {ref}`on the other page <ridgeless-rates>`.
 # Above the critical load nothing diverges, and the limit $\nu_0$ is approached linearly in the ridge.
 #
 # We let the ridge go to zero at three loads.
@@ -368,34 +368,10 @@ ridgeless_figures.draw_ridge_paths(r, paths, limit)
 # Below the critical load the norm creeps up as a logarithm, and the loss falls in proportion to the ridge.
 # Above it both are at their limits almost at once.
 # At the critical load itself the norm grows about as $\lambda^{-1/2}$, faster than on either side, and the loss hardly falls.
-# {doc}`Walk along the ridge yourself <../explore_ridge>`.
-
-# %% tags=["hide-input"]
-around = [(x, y) for x in (0.05, r, 0.5) for y in (3.0, beta)]
-few = np.array([1e-8, 1e-12, 1e-16])
-rates = ridge_rates.rates_below(around, below, few)
-places = f"{below:g} of the critical load, $r$ from 0.05 to 0.5, "
-places += rf"$\beta = 3$ and ${beta:g}$, ridges $10^{{-8}}$ to $10^{{-16}}$"
-every = [
-    rf"$r = {x:g}$, $\beta = {y:g}$, ridge {ridgeless_figures.power_of_ten(z)}"
-    for x, y in around
-    for z in few
-]
-check(
-    "proposition-11",
-    rf"$\log(1/\lambda)$ from the norm, at {places}",
-    kind="quadrature",
-    measured=rates.log_inverse_ridge,
-    predicted=rates.from_norm,
-    tolerance=rates.log_tolerance,
-    falsehood=("the same without the shift of the edge", rates.without_shift),
-    axis=r"$\log(1/\lambda)$",
-    each=every,
-)
-
-# %% [markdown]
+#
 # A logarithm is slow.
 # At a ridge of $10^{-7}$ and load 0.28 the median margin, over $\nu$, is 0.056, while its limit is 0.0545.
+# {doc}`Walk along the ridge yourself <../explore_ridge>`.
 #
 # ## A loss that seems to jump
 #
@@ -437,7 +413,7 @@ for name, value in numbers.items():
 # The reason is that the loss falls about as $\log M / M$, and that the width $M$ grows only like the square root of a logarithm.
 # So the loss does go to zero at the critical load, and looks like a jump to anybody who measures it.
 #
-# ## What the smoothing does
+# ## What smoothing and ridge do
 #
 # The sharpness $\beta$ of the tail average is in neither $\alpha_{\mathrm c}(r)$ nor the explicit law ([Remark 4](#remark-4)).
 # Where the norm diverges the smoothing drops out; where the norm is of order one it matters ([Remark 5](#remark-5)).
@@ -449,19 +425,9 @@ ridgeless_figures.draw_smoothings(r, betas)
 # Far above the critical load the curves differ by factors.
 # Towards it they become one.
 #
-# ## What a ridge does
-#
-# A ridge rounds the transition.
-# Near the critical load, below it, all depends on the distance of the load and on the ridge only through $(1/\alpha - 1/\alpha_{\mathrm c})/\sqrt\lambda$.
-# So the rounded region is as wide as the root of the ridge.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-crossover", "caption": "The transition with a ridge $\\lambda$: mean loss of the scalar theory against the relative excess of the load, in units of $\\sqrt\\lambda$. Dashed: the explicit law, for ridges up to $10^{-10}$."}, "image": {"alt": "Curves that fall together on the left side and fan out slightly on the right, with dashed lines on top."}}
-ridgeless_figures.draw_crossover(r, beta, ridges)
-
-# %% [markdown]
-# Left of the critical load all ridges share one curve, and right of it the loss creeps up.
-# At the ridge of the paper's phase diagram, $10^{-6}$, the rounded region is three to ten thousandths of the critical load wide.
-# That is about the scatter between instances at the paper's dimension of 400, and less than what finite size does in the memories of this page.
+# A ridge does two things: it keeps the norm finite, and it rounds the transition.
+# The rounded region is {ref}`as wide as the root of the ridge <ridgeless-rounding>`.
+# At the ridge of the paper's phase diagram, $10^{-6}$, that is three to ten thousandths of the critical load: about the scatter between instances at the paper's dimension of 400, and less than what finite size does in the memories of this page.
 #
 # ## The phase diagram
 #
@@ -868,7 +834,33 @@ check(
 # Together these are {eq}`eq-ridgeless-rate`.
 #
 # For the checks the next terms serve as tolerances: of the relative order $1/\nu$, and of $1/(\beta\nu)^2$ from {eq}`eq-ridgeless-tail`.
-# The norm was compared in the story; here is the loss.
+# First the norm.
+
+# %% tags=["hide-input"]
+around = [(x, y) for x in (0.05, r, 0.5) for y in (3.0, beta)]
+few = np.array([1e-8, 1e-12, 1e-16])
+rates = ridge_rates.rates_below(around, below, few)
+places = f"{below:g} of the critical load, $r$ from 0.05 to 0.5, "
+places += rf"$\beta = 3$ and ${beta:g}$, ridges $10^{{-8}}$ to $10^{{-16}}$"
+every = [
+    rf"$r = {x:g}$, $\beta = {y:g}$, ridge {ridgeless_figures.power_of_ten(z)}"
+    for x, y in around
+    for z in few
+]
+check(
+    "proposition-11",
+    rf"$\log(1/\lambda)$ from the norm, at {places}",
+    kind="quadrature",
+    measured=rates.log_inverse_ridge,
+    predicted=rates.from_norm,
+    tolerance=rates.log_tolerance,
+    falsehood=("the same without the shift of the edge", rates.without_shift),
+    axis=r"$\log(1/\lambda)$",
+    each=every,
+)
+
+# %% [markdown]
+# Then the loss.
 
 # %% tags=["hide-input"]
 check(
@@ -944,7 +936,6 @@ check(
 # and the mean loss is $- \E\, I(A) - \lambda \nu^2$.
 # Everything then follows without solving anything else, and $\beta$ is in none of it.
 # With a ridge the equations have a solution on both sides of the critical load.
-# Where no keys are given up, the solution depends on load and ridge only through $(1/\alpha - 1/\alpha_{\mathrm c})/\sqrt\lambda$.
 
 # %% tags=["hide-input"]
 Table(
@@ -989,6 +980,19 @@ check(
 )
 
 # %% [markdown]
+# (ridgeless-rounding)=
+# ## The transition with a ridge
+#
+# A ridge rounds the transition.
+# Near the critical load, below it, all depends on the distance of the load and on the ridge only through $(1/\alpha - 1/\alpha_{\mathrm c})/\sqrt\lambda$, as {eq}`eq-ridgeless-near` has it.
+# So the rounded region is as wide as the root of the ridge.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-crossover", "caption": "The transition with a ridge $\\lambda$: mean loss of the scalar theory against the relative excess of the load, in units of $\\sqrt\\lambda$. Dashed: the explicit law, for ridges up to $10^{-10}$."}, "image": {"alt": "Curves that fall together on the left side and fan out slightly on the right, with dashed lines on top."}}
+ridgeless_figures.draw_crossover(r, beta, ridges)
+
+# %% [markdown]
+# Left of the critical load all ridges share one curve, and right of it the loss creeps up.
+#
 # ## The smoothing
 #
 # The critical load is the same for all smoothings.
