@@ -501,8 +501,8 @@ check(
     predicted=theory_at,
     tolerance=4 * error + abs(kinematic - 1),
     falsehood=("the median of the tail in place of its mean", median_boundary),
-    limits=f"raw boundaries lie {excess.min():.1f} to {excess.max():.1f} per cent above "
-    "the curve; what a finite dimension shifts is allowed for, which leaves little "
+    limits=f"raw boundaries lie {excess.min():.1f} to {excess.max():.1f} per cent "
+    "above the curve; what a finite dimension shifts is allowed for, which leaves little "
     "more than 3 tolerances",
     axis=r"boundary over $\alpha_{\mathrm{c}}(r)$",
     each=[f"$r = {x:g}$" for x in fractions],
@@ -688,12 +688,6 @@ check(
 # - The paper does not state the smoothing of its phase diagram, its grid, or how its open circles were found.
 #
 # ## Try
-#
-# Draw the laws at a smaller load, where the edge is further from the tail average.
-#
-# ```sh
-# python -m assocmem run ridgeless_limit -p load 0.2
-# ```
 #
 # Change the tail fraction, the smoothing, and how far below the critical load the theory is followed.
 #
@@ -885,13 +879,19 @@ quantiles = ridge_rates.edge_quantiles(around, below, 1e-16)
 check(
     "proposition-12",
     r"$\nu$ times the distance of signals over $\nu$ from the edge at four quantiles, "
-    rf"{below:g} of the critical load, six points of $r$ and $\beta$, ridge $10^{{-16}}$",
+    f"{below:g} of the critical load, six points of "
+    r"$r$ and $\beta$, ridge $10^{-16}$",
     kind="quadrature",
     measured=quantiles.measured,
     predicted=quantiles.predicted,
     tolerance=quantiles.tolerance,
     falsehood=("the same without the shift", quantiles.without_shift),
     axis=r"distance from the edge times $\nu$",
+    each=[
+        rf"$r = {x:g}$, $\beta = {y:g}$, {100 * p:g}% of the atom"
+        for x, y in around
+        for p in ridge_rates.LEVELS
+    ],
 )
 
 # %% [markdown]
@@ -911,6 +911,11 @@ check(
     tolerance=allowed,
     falsehood=("half of it, as if the ridge were half as large", 0.5),
     axis=r"$(\nu_0 - \nu_\lambda)\, \mathcal{V}''(\nu_0) / \lambda\nu_0$",
+    each=[
+        rf"$r = {x:g}$, $\beta = {y:g}$, ridge over $\mathcal{{V}}''$ {z:g}"
+        for x, y in around
+        for z in ridge_rates.SMALL
+    ],
 )
 
 # %% [markdown]
@@ -1456,8 +1461,8 @@ scalars, margin_laws = law_limits.followed_above(points, fifths)
 # %% tags=["hide-input"]
 check(
     "proposition-13",
-    r"norm scale and loss at five points of load, $r$ and $\beta$, followed to infinite "
-    "$d$ from $d$ up to 100 or more",
+    r"norm scale and loss at five points of load, $r$ and $\beta$, followed to "
+    "infinite $d$ from $d$ up to 100 or more",
     kind="stored simulation",
     measured=scalars.measured,
     predicted=scalars.predicted,
