@@ -659,6 +659,7 @@ phase_figures.draw_slice_laws(sliced, load, 0.15, own_laws, nus, 30.0)
 # This is an observation ({ref}`its numbers <ridgeless-shortfall>`): we have not derived it, and it is not in the paper.
 #
 # In panels d and e the percentiles have the edge of the limit, rounded by as much as the prediction says.
+# A whole curve may sit a little to one side of its line, as the critical load of the few instances does.
 
 # %% tags=["hide-input"]
 evidence = laws.spread_evidence(
