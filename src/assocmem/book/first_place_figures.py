@@ -19,7 +19,6 @@ from assocmem.book.plotting import (
     MARK,
     OTHER_MARK,
     OUTER_PRODUCTS,
-    PALETTE,
     SIGNAL,
     panels,
     proportions,
@@ -281,7 +280,7 @@ def draw_norms(
     figure, (above, below) = panels(1, rows=2, height=7.0, width=WIDTH)
     dimensions = sorted(peaks)
     chosen = np.unique(np.linspace(0, len(dimensions) - 1, MOST_CURVES).round().astype(int))
-    looks = zip(PALETTE, DASHES, strict=True)
+    looks = [(look["color"], dashes) for dashes, look in series(DASHES)]
     for d, (color, dashes) in zip((dimensions[i] for i in chosen), looks, strict=False):
         mine = norms[(norms["d"] == d) & (norms["seed"] == 0)]
         n, nu = mine["n"].to_numpy(), mine["nu"].to_numpy()
