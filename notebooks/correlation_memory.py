@@ -631,8 +631,7 @@ real = 1000 * cmm.query_failure(1000, dimension_at_ratio(1000, 10)).value
 excess = real / math.exp(cmm.log_pair_bound(math.log(1000), 10))
 check(
     "equation-cmm-eight-heuristic",
-    rf"exponent of failing pairs over $1/(4 \alpha)$, continued to large $d$, loads "
-    rf"{list(pair_law)}",
+    r"exponent of failing pairs over $1/(4 \alpha)$ at two loads, continued to large $d$",
     kind="simulation",
     axis=r"exponent of failing pairs over $1/(4\alpha)$",
     each=[f"load {load:g}" for load in pair_law],
