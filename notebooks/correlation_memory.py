@@ -631,8 +631,7 @@ real = 1000 * cmm.query_failure(1000, dimension_at_ratio(1000, 10)).value
 excess = real / math.exp(cmm.log_pair_bound(math.log(1000), 10))
 check(
     "equation-cmm-eight-heuristic",
-    rf"exponent of failing pairs over $1/(4 \alpha)$, continued to large $d$, loads "
-    rf"{list(pair_law)}",
+    r"exponent of failing pairs over $1/(4 \alpha)$ at two loads, continued to large $d$",
     kind="simulation",
     axis=r"exponent of failing pairs over $1/(4\alpha)$",
     each=[f"load {load:g}" for load in pair_law],
@@ -767,7 +766,7 @@ Table(
 check(
     "proposition-1",
     f"power of $n$ in the expected number of failing keys, exact law, $n = "
-    f"10^{{10}}$ to $10^{{13}}$, ratios {above}",
+    f"10^{{10}}$ to $10^{{13}}$, ratios {above[0]:g} to {above[-1]:g}",
     kind="asymptotic arithmetic",
     axis="power of $n$ in the number of failing keys",
     each=[f"ratio {c:g}" for c in above],
@@ -785,7 +784,7 @@ check(
 check(
     "claim-outer-products-not-below-8",
     f"power of $n$ in the expected number of failing keys, exact law, $n = "
-    f"10^{{10}}$ to $10^{{13}}$, ratios {below}",
+    f"10^{{10}}$ to $10^{{13}}$, ratios {below[0]:g} to {below[-1]:g}",
     kind="asymptotic arithmetic",
     axis="power of $n$ in the number of failing keys",
     each=[f"ratio {c:g}" for c in below],
@@ -906,7 +905,7 @@ number_of_keys = np.array([len(v) for v in measured.values()])
 band = np.sqrt(math.log(2 * len(loads) / 0.001) / (2 * number_of_keys))
 check(
     "equation-percentile-copula",
-    f"distribution functions at {points.tolist()}, loads {loads}, $d = {load_d}$",
+    f"distribution functions at three percentiles, {len(loads)} loads, $d = {load_d}$",
     kind="simulation",
     axis=r"share of keys with a percentile below $\omega$",
     each=[rf"load {load:g}, $\omega = {w:g}$" for load in loads for w in points],
@@ -947,7 +946,7 @@ cut_off = [float(math.sqrt(1 / load) < stats.norm.ppf(level)) for load in loads]
 steady = [stats.norm.cdf(1 / math.sqrt(load)) for load in loads]
 check(
     "equation-percentile-copula",
-    f"integrals of the density, up to {level} and of the percentile, loads {loads}",
+    f"integrals of the density, up to {level} and of the percentile, {len(loads)} loads",
     kind="identity",
     axis=f"mass below {level}, and mean",
     each=[f"{what}, load {load:g}" for what in ("mass", "mean") for load in loads],
@@ -973,7 +972,8 @@ check(
 # More memories, at sizes and ratios of your own, in a folder of your own:
 #
 # ```
-# python -m assocmem run correlation_memory -p trials 200 -p sizes "[500, 4000]" -p ratios "[7, 8, 9]" --out runs/cmm
+# python -m assocmem run correlation_memory -p trials 200 -p sizes "[500, 4000]" \
+#   -p ratios "[7, 8, 9]" --out runs/cmm
 # ```
 #
 # Three more runs are worth a look:
