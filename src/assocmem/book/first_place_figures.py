@@ -40,7 +40,7 @@ from assocmem.theory.kinematics import (
     statistical_dimension,
 )
 
-WIDTH = 5.6
+WIDTH = 5.0
 """Of figures whose letters are to be read on a telephone too, in inches."""
 
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
@@ -248,7 +248,7 @@ def draw_two_levels(signal: float, rivals: np.ndarray, k: int) -> tuple[Figure, 
     ax.axhline(high, color=LIMIT, lw=1, ls="--", label="upper level $b$")
     ax.axhline(low, color=LIMIT, lw=1, label="lower level $a$")
     ax.set(xlabel="place on the list, competitors best first", ylabel="score")
-    ax.legend(ncols=2, fontsize=8)
+    ax.legend(ncols=2)
     return figure, ax
 
 
@@ -291,7 +291,8 @@ def draw_norms(
     above.axvline(0.5, color=LIMIT, lw=1, label="threshold 1/2")
     above.set(yscale="log", title="(a)", xlabel="inverse ratio $n\\,\\log n/d^2$")
     above.set_ylabel("norm scale $\\|W\\|_F/d$")
-    above.legend(ncols=2, fontsize=8)
+    above.set_ylim(top=4e4)  # room for the names above the peaks
+    above.legend(loc="upper right", ncols=2)
     _draw_peaks(below, peaks, means, lines)
     return figure, np.array([above, below])
 
@@ -312,7 +313,7 @@ def _draw_peaks(ax, peaks, means, lines):
     ax.set(title="(b)", xlabel="$\\log\\log n$ at the peak", ylabel="$d^2/n - 2\\,\\log n$ at the peak")
     handles, names = ax.get_legend_handles_labels()
     handles.append(Line2D([], [], marker=".", ls="none", color=CROSS_ENTROPY, alpha=0.4))
-    ax.legend(handles, [*names, "peaks of single instances"], fontsize=8)
+    ax.legend(handles, [*names, "peaks of single instances"])
 
 
 def draw_law(

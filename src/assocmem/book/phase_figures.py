@@ -63,7 +63,7 @@ def draw_phase_map(grid: Map, here: Sequence[Trained], boundaries: Mapping[float
     -------
     Figure
     """
-    figure, axes = panels(1, rows=2, height=7.6, width=NARROW, sharex=True)
+    figure, axes = panels(1, rows=2, height=6.8, width=NARROW, sharex=True)
     squares = np.array(here, dtype=float).reshape(-1, 4).T
     circles = [points.load[-1] for points in boundaries.values()]
     curve = np.linspace(0.005, LARGEST_TAIL, 80)
@@ -102,7 +102,7 @@ def draw_boundaries(certified: Mapping[float, ByDimension], trained: Mapping[flo
         With axes for each tail fraction that is certified.
     """
     count = len(certified)
-    shape = {"height": 1.2 + 1.9 * count, "width": NARROW, "sharex": True, "squeeze": False}
+    shape = {"height": 1.2 + 1.6 * count, "width": NARROW, "sharex": True, "squeeze": False}
     figure, axes = panels(1, rows=count, **shape)
     for ax, (r, proved) in zip(axes[:, 0], certified.items(), strict=True):
         critical = float(critical_load(r))
@@ -153,7 +153,7 @@ def draw_slice(
     -------
     Figure
     """
-    figure, axes = panels(1, rows=2, height=6.2, width=NARROW, sharex=True)
+    figure, axes = panels(1, rows=2, height=5.4, width=NARROW, sharex=True)
     mine = {"loss": np.array([x.loss for x in here]), "nu": np.array([x.nu for x in here])}
     readings = (lambda x: np.asarray(x["loss"]), lambda x: 1 / np.asarray(x["nu"]))
     for ax, reading in zip(axes, readings, strict=True):
@@ -229,7 +229,7 @@ def draw_slice_laws(
     -------
     Figure
     """
-    figure, axes = panels(1, rows=3, height=9.6, width=NARROW)
+    figure, axes = panels(1, rows=3, height=8.4, width=NARROW)
     limits, largest, levels = sat_laws(load, r), max(laws), np.array(LEVELS)
     t, w = np.linspace(-0.6, 2.2, 800), np.linspace(0, 1, 2001)
     nu = float(np.mean(nus[largest]))
