@@ -544,7 +544,7 @@ for n in {sizes[0], sizes[-1]}:
     bound = np.exp([min(0.0, cmm.log_pair_bound(math.log(n), c)) for c in dense])
     bounds[n] = dense, 1 - bound
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-success", "caption": "Probability that outer products retrieve all pairs. Points: simulated memories with 95% intervals. Solid: $e^{-n p}$, with the exact law of one key. Dotted: one minus the union bound over pairs in the Gaussian picture, for the smallest and the largest $n$; the smaller the memory, the more it promises too much. The vertical line is at 8."}, "image": {"alt": "Rising curves of success probability against d squared over n log n for several n, steeper and further left for larger n, with points on the solid curves and dotted curves far to their left."}}
+# %% tags=["hide-input"] explore="explore_capacity?n=1000&d=235&r=0" mystnb={"figure": {"name": "fig-success", "caption": "Probability that outer products retrieve all pairs. Points: simulated memories with 95% intervals. Solid: $e^{-n p}$, with the exact law of one key. Dotted: one minus the union bound over pairs in the Gaussian picture, for the smallest and the largest $n$; the smaller the memory, the more it promises too much. The vertical line is at 8."}, "image": {"alt": "Rising curves of success probability against d squared over n log n for several n, steeper and further left for larger n, with points on the solid curves and dotted curves far to their left."}}
 figures.draw_success(outcomes, laws, bounds)
 
 # %% [markdown]
@@ -691,7 +691,7 @@ Table(
     {"Gaussian picture": ".3f", "expansion": ".3f"},
 )
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-half", "caption": "The ratio at which half of all memories retrieve everything. Finite dimension pushes it above 8 for small $n$. It falls below 8 near $n = 5000$, is lowest near a million, and then climbs back so slowly that it is at 7.9 for $10^{100}$ pairs."}, "image": {"alt": "Exact law falling from 13 at n = 100 to a minimum of 7.2, Gaussian picture rising from 6 towards 8 on an axis that reaches 10 to the power 100."}}
+# %% tags=["hide-input"] explore="explore_capacity?n=1000000&d=10513&r=0" mystnb={"figure": {"name": "fig-half", "caption": "The ratio at which half of all memories retrieve everything. Finite dimension pushes it above 8 for small $n$. It falls below 8 near $n = 5000$, is lowest near a million, and then climbs back so slowly that it is at 7.9 for $10^{100}$ pairs."}, "image": {"alt": "Exact law falling from 13 at n = 100 to a minimum of 7.2, Gaussian picture rising from 6 towards 8 on an axis that reaches 10 to the power 100."}}
 digits = np.linspace(2, 100, 80)
 drawn_n = np.unique(np.round(np.logspace(2, 12, curve_points)).astype(int))
 half_exact = [
