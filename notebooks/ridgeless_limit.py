@@ -502,8 +502,8 @@ check(
     tolerance=4 * error + abs(kinematic - 1),
     falsehood=("the median of the tail in place of its mean", median_boundary),
     limits=f"raw boundaries lie {excess.min():.1f} to {excess.max():.1f} per cent "
-    "above the curve; what a finite dimension shifts is allowed for, which leaves little "
-    "more than 3 tolerances",
+    "above the curve; what a finite dimension shifts is allowed for, which leaves "
+    "little more than 3 tolerances",
     axis=r"boundary over $\alpha_{\mathrm{c}}(r)$",
     each=[f"$r = {x:g}$" for x in fractions],
 )
