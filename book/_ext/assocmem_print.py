@@ -196,7 +196,10 @@ class Parts(SphinxPostTransform):
             for node in self.document.findall(nodes.compound)
             if "toctree-wrapper" in node["classes"] and any(node.findall(addnodes.start_of_file))
         ]
-        wrappers = [node for node in wrappers if not is_within_page(node)]  # second pages stay in chapters
+        # Second pages stay in their chapters. Sphinx does not tell the parts of a page who their parent is.
+        inner = [list(page.findall(nodes.compound)) for page in self.document.findall(addnodes.start_of_file)]
+        nested = {id(node) for found in inner for node in found}
+        wrappers = [node for node in wrappers if id(node) not in nested]
         if top is None or not wrappers:
             return
         top[0].replace_self(nodes.title("", "Introduction"))
@@ -209,13 +212,6 @@ class Parts(SphinxPostTransform):
             book += raw(rf"\part{{{escape(toctree['caption'])}}}\setcounter{{secnumdepth}}{{{depth}}}")
             wrapper.parent.remove(wrapper)
             book.extend([*([] if number else [top]), *wrapper.children])
-
-
-def is_within_page(node: nodes.Node) -> bool:
-    """Tell whether a node of the assembled book lies in another page than the first."""
-    while node is not None and not isinstance(node, addnodes.start_of_file):
-        node = node.parent
-    return node is not None
 
 
 class References(SphinxPostTransform):

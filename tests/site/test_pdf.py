@@ -57,7 +57,7 @@ def log(pdf):
 
 
 def chapters_of_the_book():
-    """The pages that are chapters in print; second pages are sections of theirs, and the reference is left out."""
+    """The pages that are chapters in print: no second pages, and none of the reference."""
     files = [entry["file"] for part in parts() for entry in part["chapters"]]
     return [toc_pages()[0], *(name for name in files if not name.startswith(API))]
 
