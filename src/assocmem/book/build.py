@@ -227,7 +227,8 @@ def write_ledger(names: Sequence[str], root: Path) -> list[str]:
     -------
     list of str
         The checks whose verdict is not the one that their section reports, those that could hardly have
-        failed or do not say what their numbers are, and the statements that are checked more or less often than ``notebooks/sections.yml`` says.
+        failed or do not say what their numbers are, and the statements that are checked more or less often
+        than ``notebooks/sections.yml`` says.
     """
     checks = _checks(names, root)
     entries = ledger(checks, {name: checks_of_story(root / PAGES / f"{name}.ipynb") for name in names})
