@@ -19,7 +19,7 @@ from itertools import takewhile
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from assocmem_articles import classes, finished_pages, is_formula, read_article
+from assocmem_articles import classes, element_at, finished_pages, is_formula, read_article
 from bs4.element import Tag
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -81,7 +81,7 @@ def place(article: Tag, anchor: str) -> Tag | None:
     """Return the element that an anchor stands for: that of its name, or what an empty one stands before."""
     if not anchor:
         return article.find("section")
-    node = article.find(id=anchor)
+    node = element_at(article, anchor)
     while node is not None and node.name in ("span", "a") and not node.get_text(strip=True):
         after = node.find_next_sibling(True)
         if node.parent.name == "section" and (after is None or HEADINGS.match(after.name) or not after.text):
