@@ -45,6 +45,15 @@ WIDTHS = {
 GUESSES = {"conjecture_node", "assumption_node"}
 """Statements that have the colour of what is not proved, by the names of their classes in sphinx-proof."""
 
+GREEK = dict(
+    zip(
+        "alpha beta gamma delta epsilon kappa lambda mu nu rho sigma tau chi omega Omega Phi".split(),
+        "αβγδεκλμνρστχωΩΦ",
+        strict=True,
+    )
+)
+"""Letters that may stand in a heading, by their names in TeX."""
+
 FONTS = r"""
 \usepackage{unicode-math}
 \setmainfont{texgyrepagella}[
@@ -61,6 +70,7 @@ PREAMBLE = r"""
 \setcounter{tocdepth}{1}
 \addto\captionsenglish{\renewcommand{\contentsname}{Contents}}
 \AtBeginDocument{\date{}\let\setminus\smallsetminus} % no math font has the former
+\pdfstringdefDisableCommands{GREEK} % in bookmarks, which know no formulas
 \raggedbottom
 \emergencystretch=3em
 
@@ -164,6 +174,7 @@ def set_up_print(app: Sphinx, config: Config) -> None:
     about = (
         rf"\hypersetup{{pdftitle={{{config.html_title}}}, pdfauthor={{{config.author}}}, bookmarksnumbered}}"
     )
+    greek = "".join(rf"\def\{name}{{{letter}}}" for name, letter in GREEK.items())
     config.latex_elements = {
         **config.latex_elements,
         "papersize": "a4paper",
@@ -175,7 +186,7 @@ def set_up_print(app: Sphinx, config: Config) -> None:
         "printindex": "",
         "sphinxsetup": SETUP,
         "fvset": r"\fvset{fontsize=\footnotesize}",
-        "preamble": config.latex_elements.get("preamble", "") + PREAMBLE + about,
+        "preamble": config.latex_elements.get("preamble", "") + PREAMBLE.replace("GREEK", greek) + about,
     }
 
 
