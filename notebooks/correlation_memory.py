@@ -544,7 +544,7 @@ for n in {sizes[0], sizes[-1]}:
     bound = np.exp([min(0.0, cmm.log_pair_bound(math.log(n), c)) for c in dense])
     bounds[n] = dense, 1 - bound
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-success", "caption": "Probability that outer products retrieve all pairs. Points: simulated memories with 95% intervals. Solid: $e^{-n p}$, with the exact law of one key. Dotted: one minus the union bound over pairs in the Gaussian picture, for the smallest and the largest $n$; the smaller the memory, the more it promises too much. The vertical line is at 8."}, "image": {"alt": "Rising curves of success probability against d squared over n log n for several n, steeper and further left for larger n, with points on the solid curves and dotted curves far to their left."}}
+# %% tags=["hide-input"] explore="explore_capacity?n=1000&d=235&r=0" mystnb={"figure": {"name": "fig-success", "caption": "Probability that outer products retrieve all pairs. Points: simulated memories with 95% intervals. Solid: $e^{-n p}$, with the exact law of one key. Dotted: one minus the union bound over pairs in the Gaussian picture, for the smallest and the largest $n$; the smaller the memory, the more it promises too much. The vertical line is at 8."}, "image": {"alt": "Rising curves of success probability against d squared over n log n for several n, steeper and further left for larger n, with points on the solid curves and dotted curves far to their left."}}
 figures.draw_success(outcomes, laws, bounds)
 
 # %% [markdown]
@@ -631,8 +631,7 @@ real = 1000 * cmm.query_failure(1000, dimension_at_ratio(1000, 10)).value
 excess = real / math.exp(cmm.log_pair_bound(math.log(1000), 10))
 check(
     "equation-cmm-eight-heuristic",
-    rf"exponent of failing pairs over $1/(4 \alpha)$, continued to large $d$, loads "
-    rf"{list(pair_law)}",
+    r"exponent of failing pairs over $1/(4 \alpha)$ at two loads, continued to large $d$",
     kind="simulation",
     axis=r"exponent of failing pairs over $1/(4\alpha)$",
     each=[f"load {load:g}" for load in pair_law],
@@ -692,7 +691,7 @@ Table(
     {"Gaussian picture": ".3f", "expansion": ".3f"},
 )
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-half", "caption": "The ratio at which half of all memories retrieve everything. Finite dimension pushes it above 8 for small $n$. It falls below 8 near $n = 5000$, is lowest near a million, and then climbs back so slowly that it is at 7.9 for $10^{100}$ pairs."}, "image": {"alt": "Exact law falling from 13 at n = 100 to a minimum of 7.2, Gaussian picture rising from 6 towards 8 on an axis that reaches 10 to the power 100."}}
+# %% tags=["hide-input"] explore="explore_capacity?n=1000000&d=10513&r=0" mystnb={"figure": {"name": "fig-half", "caption": "The ratio at which half of all memories retrieve everything. Finite dimension pushes it above 8 for small $n$. It falls below 8 near $n = 5000$, is lowest near a million, and then climbs back so slowly that it is at 7.9 for $10^{100}$ pairs."}, "image": {"alt": "Exact law falling from 13 at n = 100 to a minimum of 7.2, Gaussian picture rising from 6 towards 8 on an axis that reaches 10 to the power 100."}}
 digits = np.linspace(2, 100, 80)
 drawn_n = np.unique(np.round(np.logspace(2, 12, curve_points)).astype(int))
 half_exact = [
@@ -767,7 +766,7 @@ Table(
 check(
     "proposition-1",
     f"power of $n$ in the expected number of failing keys, exact law, $n = "
-    f"10^{{10}}$ to $10^{{13}}$, ratios {above}",
+    f"10^{{10}}$ to $10^{{13}}$, ratios {above[0]:g} to {above[-1]:g}",
     kind="asymptotic arithmetic",
     axis="power of $n$ in the number of failing keys",
     each=[f"ratio {c:g}" for c in above],
@@ -785,7 +784,7 @@ check(
 check(
     "claim-outer-products-not-below-8",
     f"power of $n$ in the expected number of failing keys, exact law, $n = "
-    f"10^{{10}}$ to $10^{{13}}$, ratios {below}",
+    f"10^{{10}}$ to $10^{{13}}$, ratios {below[0]:g} to {below[-1]:g}",
     kind="asymptotic arithmetic",
     axis="power of $n$ in the number of failing keys",
     each=[f"ratio {c:g}" for c in below],
@@ -906,7 +905,7 @@ number_of_keys = np.array([len(v) for v in measured.values()])
 band = np.sqrt(math.log(2 * len(loads) / 0.001) / (2 * number_of_keys))
 check(
     "equation-percentile-copula",
-    f"distribution functions at {points.tolist()}, loads {loads}, $d = {load_d}$",
+    f"distribution functions at three percentiles, {len(loads)} loads, $d = {load_d}$",
     kind="simulation",
     axis=r"share of keys with a percentile below $\omega$",
     each=[rf"load {load:g}, $\omega = {w:g}$" for load in loads for w in points],
@@ -947,7 +946,7 @@ cut_off = [float(math.sqrt(1 / load) < stats.norm.ppf(level)) for load in loads]
 steady = [stats.norm.cdf(1 / math.sqrt(load)) for load in loads]
 check(
     "equation-percentile-copula",
-    f"integrals of the density, up to {level} and of the percentile, loads {loads}",
+    f"integrals of the density, up to {level} and of the percentile, {len(loads)} loads",
     kind="identity",
     axis=f"mass below {level}, and mean",
     each=[f"{what}, load {load:g}" for what in ("mass", "mean") for load in loads],
@@ -973,7 +972,8 @@ check(
 # More memories, at sizes and ratios of your own, in a folder of your own:
 #
 # ```
-# python -m assocmem run correlation_memory -p trials 200 -p sizes "[500, 4000]" -p ratios "[7, 8, 9]" --out runs/cmm
+# python -m assocmem run correlation_memory -p trials 200 -p sizes "[500, 4000]" \
+#   -p ratios "[7, 8, 9]" --out runs/cmm
 # ```
 #
 # Three more runs are worth a look:

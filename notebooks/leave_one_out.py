@@ -444,7 +444,7 @@ Table(
 )
 
 # %% [markdown]
-# Classical leave-one-out is no better than the rank-one reduction, since both leave out the coupling.
+# Classical leave-one-out has a smaller error than the rank-one reduction, but no better power, since both leave out the coupling.
 #
 # (larger-entry)=
 # ## Entries that are larger than stated

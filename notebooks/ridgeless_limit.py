@@ -418,7 +418,7 @@ for name, value in numbers.items():
 # The sharpness $\beta$ of the tail average is in neither $\alpha_{\mathrm c}(r)$ nor the explicit law ([Remark 4](#remark-4)).
 # Where the norm diverges the smoothing drops out; where the norm is of order one it matters ([Remark 5](#remark-5)).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-beta", "caption": "Without a ridge and above the critical load, for several smoothings $\\beta$: norm scale times relative excess of the load (top) and mean loss (bottom). Dashed: the explicit law, in which $\\beta$ does not occur."}, "image": {"alt": "Top, curves that start far apart on the right and merge on the left, where a dashed line lies on them. Bottom, curves that rise from a common one."}}
+# %% tags=["hide-input"] explore="explore_phase?r=0.15&load=0.28" mystnb={"figure": {"name": "fig-beta", "caption": "Without a ridge and above the critical load, for several smoothings $\\beta$: norm scale times relative excess of the load (top) and mean loss (bottom). Dashed: the explicit law, in which $\\beta$ does not occur."}, "image": {"alt": "Top, curves that start far apart on the right and merge on the left, where a dashed line lies on them. Bottom, curves that rise from a common one."}}
 ridgeless_figures.draw_smoothings(r, betas)
 
 # %% [markdown]
@@ -502,8 +502,8 @@ check(
     tolerance=4 * error + abs(kinematic - 1),
     falsehood=("the median of the tail in place of its mean", median_boundary),
     limits=f"raw boundaries lie {excess.min():.1f} to {excess.max():.1f} per cent "
-    "above the curve; what a finite dimension shifts is allowed for, which leaves little "
-    "more than 3 tolerances",
+    "above the curve; what a finite dimension shifts is allowed for, which leaves "
+    "little more than 3 tolerances",
     axis=r"boundary over $\alpha_{\mathrm{c}}(r)$",
     each=[f"$r = {x:g}$" for x in fractions],
 )
@@ -525,7 +525,7 @@ sliced_fits = {
     for at in progress(sorted({*slice_loads, load}), "slice")
 }
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slice", "caption": "The paper's Figure 3, upper half, repeated: mean loss (a) and inverse norm scale (b) along the load at $r = 0.15$. Line: the scalar theory. Points: memories stored at $d = 100$ and at the largest dimension there is, and memories trained here."}, "image": {"alt": "Losses are zero up to a dashed line and jump to more than one half; inverse norms leave zero at the same line. Points follow the curves."}}
+# %% tags=["hide-input"] explore="explore_ridge?load=0.28&r=0.15&beta=30&ridge=1e-7" mystnb={"figure": {"name": "fig-slice", "caption": "The paper's Figure 3, upper half, repeated: mean loss (a) and inverse norm scale (b) along the load at $r = 0.15$. Line: the scalar theory. Points: memories stored at $d = 100$ and at the largest dimension there is, and memories trained here."}, "image": {"alt": "Losses are zero up to a dashed line and jump to more than one half; inverse norms leave zero at the same line. Points follow the curves."}}
 sliced = read_table("ridgeless_limit", "slice", "slice_paper")
 edge, big = float(critical_load(0.15)), int(max(sliced["d"]))
 close_loads = edge * (1 + np.linspace(-0.03, 0.03, 31))
@@ -595,7 +595,7 @@ signals = (instance.U * answers).sum(dim=0) / trained.nu
 margins = trained.margins / trained.nu
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lengths", "caption": "Signals and margins of the keys of one trained memory below the critical load, against the lengths of their answers. Dashed: the median margin. Line: that margin, and a tail average that is proportional to the length."}, "image": {"alt": "Dots scatter about a rising line. Crosses lie on a horizontal line, apart from a few above it."}}
-lengths, signals, margins = (part.cpu().numpy() for part in (lengths, signals, margins))
+lengths, signals, margins = (v.cpu().numpy() for v in (lengths, signals, margins))
 common = {"edge": float(np.median(margins))}
 common |= {"tail": float(np.mean((signals - margins) / lengths))}
 phase_figures.draw_lengths(lengths, signals, margins, **common)

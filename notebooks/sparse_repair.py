@@ -382,7 +382,7 @@ shares_found, share_errors = np.array(measured_shares).T
 first = shares_found[0] * math.sqrt(math.log(share_sizes[0]))
 check(
     "remark-1",
-    f"share of deficient keys at $n$ = {share_sizes}, $d^2 = {ratio:g}\\, n \\log n$",
+    f"share of deficient keys at {len(share_sizes)} sizes, $d^2 = {ratio:g}\\, n \\log n$",
     kind="simulation",
     axis="share of deficient keys",
     each=[f"$n = {size}$" for size in share_sizes],
@@ -939,8 +939,8 @@ memories = {
     f"{clipped.passes - 1} clips": clipped.W,
 }
 seen = {
-    name: tuple(x.cpu().numpy() for x in signals_and_rivals(pairs, W))
-    for name, W in memories.items()
+    title: tuple(part.cpu().numpy() for part in signals_and_rivals(pairs, W))
+    for title, W in memories.items()
 }
 figures.draw_signals(seen, n)
 
@@ -1025,8 +1025,7 @@ for size in tested:
     nothing_gained += [cmm.exact_half_success_ratio(size), equal]
 check(
     "proposition-2",
-    f"beyond the paper: ratio for success 1/2 of equal signals without and with one "
-    f"clip, $n$ = {tested}",
+    "beyond the paper: ratio for success 1/2 of equal signals without and with one clip",
     kind="stored simulation",
     axis="ratio $d^2/(n \\log n)$ at which half succeed",
     each=[
@@ -1079,7 +1078,8 @@ Table(
 # Other sizes and ratios of the grid, or a reserve of your own:
 #
 # ```
-# python -m assocmem run sparse_repair -p sizes "[10000]" -p ratios "[5, 6, 7, 8]" -p trials 20 -p share 0.1 --out runs/repair
+# python -m assocmem run sparse_repair -p sizes "[10000]" -p ratios "[5, 6, 7, 8]" \
+#   -p trials 20 -p share 0.1 --out runs/repair
 # ```
 #
 # The memory of this section for vectors of your own, as two tensors of shape $(d, n)$; here they are random:

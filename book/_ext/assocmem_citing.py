@@ -11,7 +11,7 @@ import shutil
 from datetime import date
 from pathlib import Path
 
-from assocmem_publish import plain
+from assocmem_publish import words
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -66,7 +66,7 @@ def add_footer(
         return
     version, commit, day = app.config.book_edition
     own = citing.Edition(version, commit, date.fromisoformat(day) if day else None)
-    title = plain(app.env.titles[pagename].astext()) if doctree is not None else ""
+    title = words(app.env.titles[pagename]) if doctree is not None else ""
     site = app.config.html_baseurl
     address = site + app.builder.get_target_uri(pagename) if site and title else ""
     lost = pagename == "404"  # it is shown at any depth, where no relative link is right

@@ -42,7 +42,10 @@
     if (!current || box.hidden) return;
     const rects = [...current.getClientRects()];
     const rect = rects.find((r) => y >= r.top - 2 && y <= r.bottom + 2) ?? rects[0];
-    if (!rect || rect.bottom < 0 || rect.top > innerHeight) return close();
+    if (!rect) return close();
+    const isAway = rect.bottom < 0 || rect.top > innerHeight; // it may be on its way, as the page scrolls to it
+    box.style.visibility = isAway ? "hidden" : "";
+    if (isAway) return;
     const below = innerHeight - rect.bottom - GAP - EDGE;
     const above = rect.top - GAP - EDGE;
     box.style.maxHeight = "";

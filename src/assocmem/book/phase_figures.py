@@ -4,19 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap, LogNorm, TwoSlopeNorm
+from matplotlib.colors import LogNorm, TwoSlopeNorm
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from scipy import special
 
 from assocmem.book.plotting import (
-    ABOVE,
     ANY_MEMORY,
-    BELOW,
     INK,
     LIMIT,
     OUTER_PRODUCTS,
     PAPER,
+    PHASES,
     SIGNAL,
     TAIL_AVERAGE,
     panels,
@@ -30,9 +29,6 @@ from assocmem.theory.finite_dimension import LawsAtSize
 from assocmem.theory.outer_products import percentile_cdf
 from assocmem.theory.ridgeless import critical_load, sat_laws
 from assocmem.theory.scalar import ScalarSolution, scalar_tail_average
-
-PHASE_COLOURS = LinearSegmentedColormap.from_list("phases", [BELOW, "#f4f1ea", ABOVE])
-"""From the colour of loads below the critical one to that of loads above, for maps of both."""
 
 LARGEST_TAIL = 0.42
 """Tail fractions up to which a map is drawn."""
@@ -68,8 +64,8 @@ def draw_phase_map(grid: Map, here: Sequence[Trained], boundaries: Mapping[float
     circles = [points.load[-1] for points in boundaries.values()]
     curve = np.linspace(0.005, LARGEST_TAIL, 80)
     maps = (
-        ("loss", {"norm": TwoSlopeNorm(HALF, 0, 1), "cmap": PHASE_COLOURS}, "(a) mean loss"),
-        ("nu", {"norm": LogNorm(0.1, 100), "cmap": PHASE_COLOURS.reversed()}, "(b) norm scale $\\nu$"),
+        ("loss", {"norm": TwoSlopeNorm(HALF, 0, 1), "cmap": PHASES}, "(a) mean loss"),
+        ("nu", {"norm": LogNorm(0.1, 100), "cmap": PHASES.reversed()}, "(b) norm scale $\\nu$"),
     )
     for ax, (name, look, title), colour in zip(axes, maps, squares[2:], strict=True):
         tiles = ax.pcolormesh(grid.load, grid.r, getattr(grid, name), rasterized=True, **look)

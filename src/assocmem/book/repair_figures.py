@@ -234,7 +234,7 @@ def draw_costs(points: Sequence[tuple[str, str, float, float]]) -> Figure:
     -------
     Figure
     """
-    figure, ax = panels(height=5.2)
+    figure, ax = panels(width=NARROW, height=5.6)
     for name, kind, products, excess in points:
         color, marker = KINDS[kind]
         place = max(products, NO_PRODUCT), excess
@@ -248,5 +248,5 @@ def draw_costs(points: Sequence[tuple[str, str, float, float]]) -> Figure:
     ax.set_ylabel("$d^2$ needed over that of the best memory")
     ax.set_yticks([1, 1.5, 2, 3, 5, 10, 20], ["1", "1.5", "2", "3", "5", "10", "20"])
     ax.minorticks_off()
-    figure.legend(loc="outside lower center", ncols=3)
+    figure.legend(loc="outside lower center", ncols=2)
     return figure
