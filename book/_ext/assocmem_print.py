@@ -45,14 +45,10 @@ WIDTHS = {
 GUESSES = {"conjecture_node", "assumption_node"}
 """Statements that have the colour of what is not proved, by the names of their classes in sphinx-proof."""
 
-GREEK = dict(
-    zip(
-        "alpha beta gamma delta epsilon kappa lambda mu nu rho sigma tau chi omega Omega Phi".split(),
-        "αβγδεκλμνρστχωΩΦ",
-        strict=True,
-    )
+GREEK = (
+    "alpha α beta β gamma γ delta δ epsilon ε kappa κ lambda λ mu μ nu ν rho ρ sigma σ tau τ chi χ omega ω"
 )
-"""Letters that may stand in a heading, by their names in TeX."""
+"""Letters that may stand in a heading, after their names in TeX."""
 
 FONTS = r"""
 \usepackage{unicode-math}
@@ -174,7 +170,9 @@ def set_up_print(app: Sphinx, config: Config) -> None:
     about = (
         rf"\hypersetup{{pdftitle={{{config.html_title}}}, pdfauthor={{{config.author}}}, bookmarksnumbered}}"
     )
-    greek = "".join(rf"\def\{name}{{{letter}}}" for name, letter in GREEK.items())
+    words = GREEK.split()
+    pairs = zip(words[::2], words[1::2], strict=True)
+    greek = "".join(rf"\def\{name}{{{letter}}}" for name, letter in pairs)
     config.latex_elements = {
         **config.latex_elements,
         "papersize": "a4paper",
