@@ -568,7 +568,7 @@ half = np.array([found[n].half for n in all_sizes])
 predicted = np.array([statistical_dimension(n) for n in all_sizes])
 shift = half - predicted
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-law", "caption": "The finite-size law. Green dots: where half of all instances are certified to be retrievable, with two standard errors. The kinematic value is the wide green band, and its expansion in the level the dotted line on top of it. Dashed: the conjecture's two terms. Orange squares: the peaks of the trained norm, mean over instances. The certified points lie below the band, and a little below the dashed line."}, "image": {"alt": "Falling curves of d squared over n minus two log n against n on a logarithmic axis from 20 to 2500; green dots slightly below the wide band, orange squares near them, a dashed line that runs among the points."}}
+# %% tags=["hide-input"] explore="explore_capacity?n=1000&d=100&r=0" mystnb={"figure": {"name": "fig-law", "caption": "The finite-size law. Green dots: where half of all instances are certified to be retrievable, with two standard errors. The kinematic value is the wide green band, and its expansion in the level the dotted line on top of it. Dashed: the conjecture's two terms. Orange squares: the peaks of the trained norm, mean over instances. The certified points lie below the band, and a little below the dashed line."}, "image": {"alt": "Falling curves of d squared over n minus two log n against n on a logarithmic axis from 20 to 2500; green dots slightly below the wide band, orange squares near them, a dashed line that runs among the points."}}
 law_figure, law_axes = figures.draw_law((x, y, errors), found)
 law_figure
 

@@ -169,8 +169,10 @@ memory = [
 # This is part of [Definition 1](#definition-1) in the paper.
 #
 # Second, the tail average is convex, although it is defined by sorting.
-# Put a threshold $\mu$ anywhere, and charge each score for what sticks out above it.
-# The least total charge is the tail average:
+# Put a threshold $\mu$ anywhere.
+# The price is $\mu$ itself, and $1/k$ for each unit by which a score sticks out above it.
+# A low threshold is cheap, but many scores stick out; a high one is dear by itself.
+# The least price is the tail average:
 #
 # $$
 # \TAM_r(x) = \min_\mu \Bigl\{ \mu + \frac1k \sum_{j=1}^N (x_j - \mu)_+ \Bigr\} .
@@ -189,7 +191,7 @@ tail = np.sort(column)[-k:]
 by_sorting = tail.mean()
 by_threshold = tail[0] + np.maximum(column - tail[0], 0).sum() / k
 
-# %% tags=["hide-input"]
+# %% tags=["remove-cell"]
 glue("tam_by_sorting", float(by_sorting), display=False)
 glue("tam_by_threshold", float(by_threshold), display=False)
 glue("tam_tail_size", k, display=False)
@@ -423,7 +425,7 @@ S = scores(pairs, W)
 ours = loss_pass(pairs, CrossEntropy(), W).loss
 torchs = float(torch.nn.functional.cross_entropy(S.T, torch.arange(pairs.n)))
 
-# %% tags=["hide-input"]
+# %% tags=["remove-cell"]
 glue("tam_cross_entropy", float(ours), display=False)
 glue("tam_cross_entropy_torch", torchs, display=False)
 
@@ -478,7 +480,7 @@ bottom.set(xlabel="spread $\\nu$ of the scores", ylabel="carriers of the gradien
 top.legend()
 figure
 
-# %% tags=["hide-input"]
+# %% tags=["remove-cell"]
 at_one, at_nine = int(np.argmin(abs(spreads - 1))), len(spreads) - 1
 for name, index in (("one", at_one), ("nine", at_nine)):
     glue(f"tam_lse_at_{name}", float(carriers["log-sum-exp"][index]), display=False)
@@ -487,7 +489,7 @@ for name, index in (("one", at_one), ("nine", at_nine)):
 # %% [markdown]
 # At a spread of about one, cross-entropy pulls against {glue:text}`tam_lse_at_one:.0f` competitors at once.
 # At a spread of nine it pulls against {glue:text}`tam_lse_at_nine:.1f`.
-# Trained memories go through all this range: where they can fit their pairs their norms grow to many tens, as the ridge vanishes.
+# Trained memories go through all this range and beyond it: where they can fit their pairs their norms grow to many tens, as the ridge vanishes.
 # The tail average pulls against {glue:text}`tam_tail_at_one:.0f` and {glue:text}`tam_tail_at_nine:.0f`, about the fraction $r$ of all.
 # Its law of large numbers does not wear out.
 
@@ -521,7 +523,7 @@ first = count_successes(judged["cross-entropy"], lambda keys: keys.first > 0)
 tail = count_successes(by_tail, lambda keys: keys.tail > 0)
 listed = count_successes(by_tail, lambda keys, k: keys.ahead < k, places)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-success", "caption": "Share of instances in which every key succeeds, against the load, with 95% intervals: first place after training by cross-entropy; signal above the tail average, and among the best $k$, after training by the tail average. Dotted: the critical load of the tail average for $n, d \\to \\infty$."}, "image": {"alt": "Three falling curves. That of first place falls first, that of the tail average later, that of the list last."}}
+# %% tags=["hide-input"] explore="explore_phase?r=0.15&load=0.28" mystnb={"figure": {"name": "fig-tam-success", "caption": "Share of instances in which every key succeeds, against the load, with 95% intervals: first place after training by cross-entropy; signal above the tail average, and among the best $k$, after training by the tail average. Dotted: the critical load of the tail average for $n, d \\to \\infty$."}, "image": {"alt": "Three falling curves. That of first place falls first, that of the tail average later, that of the list last."}}
 figure, ax = panels(1, width=5.4)
 for wins, name, color, marker, style, shift in (
     (first, "all first", CROSS_ENTROPY, "o", "-.", -0.004),

@@ -306,7 +306,7 @@ Table(
 # Another $c$ would add $c - 2$ times the growth of $\log n$.
 # {numref}`fig-growth` compares the three.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-growth", "caption": "What growth says about the constant. Points: places where half of the certified instances are retrievable, with two standard errors, most of them smaller than the points. Lines start together at the smallest size. The solid one is the kinematic value, whose constant is 2; the others have the constants 1.6 and 2.5 and the same other terms."}, "image": {"alt": "Three rising curves against n on a logarithmic axis that fan out from one point; the measured points follow the middle one and lie slightly below it."}}
+# %% tags=["hide-input"] explore="explore_capacity?n=1000&d=100&r=0" mystnb={"figure": {"name": "fig-growth", "caption": "What growth says about the constant. Points: places where half of the certified instances are retrievable, with two standard errors, most of them smaller than the points. Lines start together at the smallest size. The solid one is the kinematic value, whose constant is 2; the others have the constants 1.6 and 2.5 and the same other terms."}, "image": {"alt": "Three rising curves against n on a logarithmic axis that fan out from one point; the measured points follow the middle one and lie slightly below it."}}
 growth_figure, growth_axes = figures.draw_growth(fits, (1.6, 2.5))
 growth_figure
 

@@ -16,11 +16,10 @@ from assocmem.book.plotting import (
     CROSS_ENTROPY,
     INK,
     LIMIT,
-    ORANGE,
+    MARK,
+    OTHER_MARK,
     OUTER_PRODUCTS,
-    PALETTE,
     SIGNAL,
-    SKY,
     panels,
     proportions,
     series,
@@ -176,7 +175,7 @@ def draw_lines_and_cone() -> tuple[Figure, Axes]:
     figure, ax = _wedge_panel(2.4)
     for degrees, look, name in (
         (28, {"color": INK, "ls": "-"}, "scores of a family that retrieves"),
-        (73, {"color": ORANGE, "ls": "--"}, "scores of one that does not"),
+        (73, {"color": MARK, "ls": "--"}, "scores of one that does not"),
     ):
         ax.plot(*np.transpose([_ray(degrees, -5), _ray(degrees, 5)]), label=name, **look)
     ax.text(0.95, -0.6, "cone:\nthe signal leads", color=INK, fontsize=9)
@@ -192,11 +191,11 @@ def draw_projections() -> tuple[Figure, Axes]:
     Figure and Axes
     """
     figure, ax = _wedge_panel(2.4)
-    ax.add_patch(Wedge((0, 0), 9, 150, 210, color=ORANGE, alpha=0.3, lw=0))
+    ax.add_patch(Wedge((0, 0), 9, 150, 210, color=MARK, alpha=0.3, lw=0))
     for side in (-1, 1):
         corners = [(0, 0), _ray(side * CONE_HALF_ANGLE, 9), _ray(side * 105, 13), _ray(side * 150, 9)]
-        ax.add_patch(Polygon(corners, color=SKY, alpha=0.15, lw=0))
-        ax.plot(*np.transpose([(0, 0), _ray(side * 150, 9)]), color=ORANGE, lw=1.2, ls="--")
+        ax.add_patch(Polygon(corners, color=OTHER_MARK, alpha=0.15, lw=0))
+        ax.plot(*np.transpose([(0, 0), _ray(side * 150, 9)]), color=MARK, lw=1.2, ls="--")
     moves = [((1.3, 0.7), (1.3, 0.7))]  # the signal leads already
     for start in ((-0.45, 1.35), (-0.2, -1.5)):
         edge = _ray(math.copysign(CONE_HALF_ANGLE, start[1]))
@@ -281,7 +280,7 @@ def draw_norms(
     figure, (above, below) = panels(1, rows=2, height=7.0, width=WIDTH)
     dimensions = sorted(peaks)
     chosen = np.unique(np.linspace(0, len(dimensions) - 1, MOST_CURVES).round().astype(int))
-    looks = zip(PALETTE, DASHES, strict=True)
+    looks = [(look["color"], dashes) for dashes, look in series(DASHES)]
     for d, (color, dashes) in zip((dimensions[i] for i in chosen), looks, strict=False):
         mine = norms[(norms["d"] == d) & (norms["seed"] == 0)]
         n, nu = mine["n"].to_numpy(), mine["nu"].to_numpy()
@@ -380,7 +379,7 @@ def draw_sides(
         ax.set(xlabel=f"along {name}", ylabel="across")
         ax.legend(loc="upper right", markerscale=5)
     axes[2].plot(*polygon, color=INK, label="weighted comparisons")
-    axes[2].plot(0, 0, "o", color=ORANGE, label="beginning and end")
+    axes[2].plot(0, 0, "o", color=MARK, label="beginning and end")
     axes[2].set(xlabel="along $U V^T$", ylabel="across", aspect="equal")
     axes[2].legend(loc="upper left", bbox_to_anchor=(1.02, 1))
     for ax, title in zip(axes, titles, strict=True):

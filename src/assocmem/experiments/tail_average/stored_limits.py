@@ -1,8 +1,7 @@
 """Stored memories at several points, followed to infinite dimension beside the scalar theory."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,9 +18,6 @@ from assocmem.theory.coupling_constants import coupling_miss
 from assocmem.theory.law_variants import with_numbers
 from assocmem.theory.scalar import ScalarSolution, solve_scalar
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 PARAMETERS = ("load", "r", "beta", "ridge")
 """What a point of the parameters is."""
 ORDER = ("nu", "chi", "loss")
@@ -31,11 +27,13 @@ LEAST_DIMENSIONS = 3
 LEAST_PAIRS = 6
 """Fewer removed pairs of one dimension say little of a root mean square."""
 
-Point = tuple[ScalarSolution, "DataFrame"]
+Rows = Mapping[str, ArrayLike]
+"""A DataFrame of pandas, which comes from outside: this room does without that package."""
+Point = tuple[ScalarSolution, Rows]
 """The theory at a point of the parameters, and the rows of its memories."""
 
 
-def theory_and_rows(stored: "DataFrame") -> list[Point]:
+def theory_and_rows(stored: Rows) -> list[Point]:
     """The points of a stored table, the largest load first.
 
     Parameters
@@ -103,7 +101,7 @@ def at_changed_point(theory: ScalarSolution, **changed: float) -> list[float]:
     return [float(getattr(other, name) / getattr(theory, name)) for name in ORDER]
 
 
-def competitor_constants(theory: ScalarSolution, rows: "DataFrame") -> list[ArrayLike]:
+def competitor_constants(theory: ScalarSolution, rows: Rows) -> list[ArrayLike]:
     """The numbers of Proposition 6's coupling, in units in which they tend to constants.
 
     Parameters
