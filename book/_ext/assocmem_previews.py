@@ -15,6 +15,7 @@ import copy
 import json
 import posixpath
 import re
+from itertools import takewhile
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -70,7 +71,8 @@ def preview(article: Tag, anchor: str) -> Tag | list[Tag]:
         return head_of(node)
     if node.name == "dt":
         meaning = node.find_next_sibling("dd")
-        return [node, *([] if meaning is None else list(meaning.find_all(True, recursive=False))[:2])]
+        told = [] if meaning is None else meaning.find_all(True, recursive=False)
+        return [node, *takewhile(lambda part: part.name in ("p", "ul", "ol") or is_formula(part), told[:3])]
     output = node.find(class_="cell_output") if "cell" in classes(node) else None
     return [output or node]
 
