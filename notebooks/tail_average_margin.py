@@ -170,9 +170,9 @@ memory = [
 #
 # Second, the tail average is convex, although it is defined by sorting.
 # Put a threshold $\mu$ anywhere.
-# The price is $\mu$ itself, and $1/k$ for each unit by which a score sticks out above it.
-# A low threshold is cheap, but many scores stick out; a high one is dear by itself.
-# The least price is the tail average:
+# The cost is $\mu$ itself, and $1/k$ for each unit by which a score sticks out above it.
+# With a low threshold many scores stick out, and a high one is costly by itself.
+# The least cost is the tail average:
 #
 # $$
 # \TAM_r(x) = \min_\mu \Bigl\{ \mu + \frac1k \sum_{j=1}^N (x_j - \mu)_+ \Bigr\} .
