@@ -47,13 +47,8 @@ def page(
     problems = dict.fromkeys((row["d"], row["n"], row["loss"], row["side"]) for row in fits["rows"])
     text = (Path(__file__).parent / "page.md").read_text(encoding="utf-8")
     for name, lines in {
-        "machines": [
-            _machine(passes, "The passes"),
-            _machine(fits, "The fits"),
-            _machine(verdicts, "The verdicts"),
-            _machine(agreement, "Their agreement"),
-            _machine(precision, "The precisions"),
-        ],
+        "short": _short_table(passes["rows"], fits["rows"], verdicts["rows"]),
+        "machines": _machines(passes, fits, verdicts, agreement, precision),
         "gpu": _gpu_tables(gpu) if gpu else [UNMEASURED],
         "emulated": [EMULATED if precision["emulated"] else "by the card"],
         "dimensions": [
@@ -75,12 +70,56 @@ def page(
     return text
 
 
-def _machine(table, what):
+def _short_table(passes, fits, verdicts):
+    """The largest of each kind that somebody else has done as well, with the fastest of them."""
+    yield "| What | assocmem | fastest other | in times | which |"
+    yield "|:--|--:|--:|--:|:--|"
+    for loss, scale in dict.fromkeys((row["loss"], row["scale"]) for row in passes):
+        what = f"value and gradient, {loss}" + (f", {scale}" if loss == "tail average" else "")
+        rows = [row for row in passes if (row["loss"], row["scale"]) == (loss, scale) and "failed" not in row]
+        rows = [row for row in rows if row["n"] == max(row["n"] for row in rows) and row["peer"] != FLOOR]
+        others = [row for row in rows if not row["peer"].startswith(OURS)]
+        yield _short_row(what, next(row for row in rows if row["peer"] == OURS), others)
+    for loss, side in dict.fromkeys((row["loss"].split("(")[0], row["side"]) for row in fits):
+        rows = [row for row in fits if row["loss"].startswith(loss) and row["side"] == side]
+        rows = [row for row in rows if row["n"] == max(row["n"] for row in rows)]
+        name = "cross-entropy" if loss == "CrossEntropy" else "tail average"
+        others = [row for row in rows if row["peer"] != OURS and row["reached"]]
+        yield _short_row(f"a fit, {name}, {side}", next(row for row in rows if row["peer"] == OURS), others)
+    for feasible in (True, False):
+        rows = [row for row in verdicts if row.get("feasible") == feasible]
+        n, d = max((row["n"], row["d"]) for row in rows if row["way"] in PROGRAMS)
+        ours, *others = [row | {"peer": row["way"]} for row in rows if (row["n"], row["d"]) == (n, d)]
+        yield _short_row(f"a verdict, {VERDICTS[feasible]}", ours, others)
+
+
+def _short_row(what, ours, others):
+    best = min(others, key=lambda row: row["seconds"])
+    ratio = best["seconds"] / ours["seconds"]
+    times = f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
+    what += f", $d = {ours['d']}$"
+    cells = [what, _seconds(ours["seconds"]), _seconds(best["seconds"]), times, best["peer"]]
+    return f"| {' | '.join(cells)} |"
+
+
+def _machines(*tables):
+    """One line for each machine, with what was measured on it."""
+    measured = "the passes", "the fits", "the verdicts", "their agreement", "the precisions"
+    found = {}
+    for table, what in zip(tables, measured, strict=True):
+        found.setdefault(_machine(table), []).append(what)
+    for machine, parts in found.items():
+        *others, last = parts
+        words = f"{', '.join(others)} and {last}" if others else last
+        yield f"{words[0].upper()}{words[1:]}: {machine}."
+
+
+def _machine(table):
     m = table["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
     return (
-        f"{what}: {m['processor']}, {m['cores']} cores, {m['memory_gib']} GiB, Python {m['python']}, "
-        f"{versions}, OMP_WAIT_POLICY {m['waiting_threads']}, {m['date']}."
+        f"{m['processor']}, {m['cores']} cores, {m['memory_gib']} GiB, Python {m['python']}, "
+        f"{versions}, OMP_WAIT_POLICY {m['waiting_threads']}, {m['date']}"
     )
 
 
@@ -89,8 +128,7 @@ def _pass_table(key, rows):
     rows = [row for row in rows if (row["loss"], row["scale"]) == key]
     sizes = list(dict.fromkeys((row["n"], row["d"]) for row in rows))
     title = f"{loss.capitalize()}, {scale}" if loss == "tail average" else loss.capitalize()
-    yield f"### {title}"
-    yield ""
+    yield f":::{{dropdown}} {title}"
     heads = "".join(f" $d = {d}$, $n = {n}$ | MiB |" for n, d in sizes)
     yield f"| value and gradient |{heads}"
     yield "|:--|" + "--:|--:|" * len(sizes)
@@ -106,6 +144,7 @@ def _pass_table(key, rows):
             cells += [_seconds(row["seconds"]) + ratio, f"{row['mib']:.0f}"]
         name = f"**{peer}**" if peer == OURS else peer
         yield f"| {name} | " + " | ".join(cells) + " |"
+    yield ":::"
     yield ""
 
 
@@ -152,8 +191,7 @@ def _fit_table(key, rows):
     d, n, loss, side = key
     rows = [row for row in rows if (row["d"], row["n"], row["loss"], row["side"]) == key]
     name = "Cross-entropy" if loss.startswith("Cross") else "Tail average"
-    yield f"### {name}, {side}: $d = {d}$, $n = {n}$"
-    yield ""
+    yield f":::{{dropdown}} {name}, {side}: $d = {d}$, $n = {n}$"
     yield f"$\\nu = {rows[0]['nu']:.4g}$ at the minimum."
     yield ""
     yield "| minimiser | gradients | Hessian products | passes | time | outcome |"
@@ -166,6 +204,7 @@ def _fit_table(key, rows):
         cells = [*counts, _seconds(row["seconds"]), _outcome(row, ours)]
         name = f"**{OURS}**" if row is ours else row["peer"]
         yield f"| {name} | " + " | ".join(str(cell) for cell in cells) + " |"
+    yield ":::"
     yield ""
 
 

@@ -191,7 +191,8 @@ figures.draw_plane(dip, rise, n, d)
 
 # %% [markdown]
 # Of the {glue:text}`correlation_memory_plane_n` keys in {numref}`fig-plane`, {glue:text}`correlation_memory_plane_beaten` lie above the dashed line and are not retrieved.
-# The cloud stays a little below $y = \sqrt 2$, to which it rises as $n$ grows.
+# The cloud is centred at the typical key, where it should be.
+# At this size that is partly luck: the largest of $n$ normal variables is a little less than $\sqrt{2 \log n}$, and the scores scatter a little more than the picture says.
 #
 # ### Counting pairs instead of keys
 #
@@ -336,7 +337,8 @@ named = [
 ]
 check(
     "lemma-3",
-    f"distribution functions of five column statistics at quartiles, $n = {small_n}$, $d = {small_d}$",
+    f"distribution functions of five column statistics at quartiles, $n = "
+    f"{small_n}$, $d = {small_d}$",
     kind="simulation",
     axis="share of columns below a simulated quartile",
     each=named,
@@ -422,8 +424,6 @@ thin, square = (
     for m in (10 * wide, wide**2)
 )
 noise = 4 / math.sqrt(size)
-
-# %% tags=["hide-input"]
 check(
     "remark-6",
     f"variances of signal and competitor over the load, $n = d^2$, $d = {wide}$",
@@ -437,7 +437,10 @@ check(
         "$d/n$ need not vanish: the variances of $n = 10 d$",
         thin[:, :2].var(axis=0),
     ),
-    limits="this is a limit: at a finite size the ratios are $1 + 4d/n$ and $1 + 2d/n$, and that of the signal is 2 at $n = 1000$, $d^2 = 8 n \\log n$",
+    limits=(
+        "this is a limit: at a finite size the ratios are $1 + 4d/n$ and $1 + 2d/n$, "
+        "and that of the signal is 2 at $n = 1000$, $d^2 = 8 n \\log n$"
+    ),
 )
 
 # %% [markdown]
@@ -463,7 +466,8 @@ def square_correlations(columns):
 small = first_scores(30**2, 30, size, seed=derived_seed(seed, 4, 30))
 check(
     "remark-6",
-    f"correlations of signal and competitor, of two competitors, and of their squares, $n = d^2$, $d = {wide}$",
+    f"correlations of signal and competitor, of two competitors, and of their "
+    f"squares, $n = d^2$, $d = {wide}$",
     kind="simulation",
     axis="correlation coefficient",
     each=[
@@ -479,7 +483,10 @@ check(
         "squares stay correlated as at $d = 30$",
         [0, 0, *square_correlations(small)],
     ),
-    limits="only correlations of scores and of squares are looked at; other dependence could have gone unnoticed",
+    limits=(
+        "only correlations of scores and of squares are looked at; other dependence "
+        "could have gone unnoticed"
+    ),
 )
 
 # %% [markdown]
@@ -537,7 +544,7 @@ for n in {sizes[0], sizes[-1]}:
     bound = np.exp([min(0.0, cmm.log_pair_bound(math.log(n), c)) for c in dense])
     bounds[n] = dense, 1 - bound
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-success", "caption": "Probability that outer products retrieve all pairs. Points: simulated memories with 95% intervals. Solid: $e^{-n p}$, with the exact law of one key. Dotted: one minus the union bound over pairs in the Gaussian picture, for the smallest and the largest $n$; the smaller the memory, the more it promises too much. The vertical line is at 8."}, "image": {"alt": "Rising curves of success probability against d squared over n log n for several n, steeper and further left for larger n, with points on the solid curves and dotted curves far to their left."}}
+# %% tags=["hide-input"] explore="explore_capacity?n=1000&d=235&r=0" mystnb={"figure": {"name": "fig-success", "caption": "Probability that outer products retrieve all pairs. Points: simulated memories with 95% intervals. Solid: $e^{-n p}$, with the exact law of one key. Dotted: one minus the union bound over pairs in the Gaussian picture, for the smallest and the largest $n$; the smaller the memory, the more it promises too much. The vertical line is at 8."}, "image": {"alt": "Rising curves of success probability against d squared over n log n for several n, steeper and further left for larger n, with points on the solid curves and dotted curves far to their left."}}
 figures.draw_success(outcomes, laws, bounds)
 
 # %% [markdown]
@@ -565,7 +572,11 @@ check(
         "three quarters of the ratio are enough, constant 6 in place of 8",
         np.exp([-n * p for (n, _), p in zip(grid, eased, strict=True)]),
     ),
-    limits=f"half of all memories succeed at {half[1000]:.1f} for $n = 1000$, {half[100]:.1f} for $n = 100$; a constant of 7 is barely told from 8 by shares of successes",
+    limits=(
+        f"half of all memories succeed at {half[1000]:.1f} for $n = 1000$, "
+        f"{half[100]:.1f} for $n = 100$; a constant of 7 is barely told from 8 by "
+        f"shares of successes"
+    ),
 )
 
 # %% [markdown]
@@ -618,11 +629,9 @@ pair_law = {
 }
 real = 1000 * cmm.query_failure(1000, dimension_at_ratio(1000, 10)).value
 excess = real / math.exp(cmm.log_pair_bound(math.log(1000), 10))
-
-# %% tags=["hide-input"]
 check(
     "equation-cmm-eight-heuristic",
-    rf"exponent of failing pairs over $1/(4 \alpha)$, continued to large $d$, loads {list(pair_law)}",
+    r"exponent of failing pairs over $1/(4 \alpha)$ at two loads, continued to large $d$",
     kind="simulation",
     axis=r"exponent of failing pairs over $1/(4\alpha)$",
     each=[f"load {load:g}" for load in pair_law],
@@ -630,7 +639,10 @@ check(
     predicted=1,
     tolerance=[4 * error + 2 * more for _, error, more in pair_law.values()],
     falsehood=(r"the exponent is $1/(5 \alpha)$, constant 10 in place of 8", 0.8),
-    limits=f"this is the leading order for large $d$: 1000 real pairs at ratio 10 fail {excess:.1f} times as often as the union bound says",
+    limits=(
+        f"this is the leading order for large $d$: 1000 real pairs at ratio 10 fail "
+        f"{excess:.1f} times as often as the union bound says"
+    ),
 )
 
 # %% [markdown]
@@ -679,7 +691,7 @@ Table(
     {"Gaussian picture": ".3f", "expansion": ".3f"},
 )
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-half", "caption": "The ratio at which half of all memories retrieve everything. Finite dimension pushes it above 8 for small $n$. It falls below 8 near $n = 5000$, is lowest near a million, and then climbs back so slowly that it is at 7.9 for $10^{100}$ pairs."}, "image": {"alt": "Exact law falling from 13 at n = 100 to a minimum of 7.2, Gaussian picture rising from 6 towards 8 on an axis that reaches 10 to the power 100."}}
+# %% tags=["hide-input"] explore="explore_capacity?n=1000000&d=10513&r=0" mystnb={"figure": {"name": "fig-half", "caption": "The ratio at which half of all memories retrieve everything. Finite dimension pushes it above 8 for small $n$. It falls below 8 near $n = 5000$, is lowest near a million, and then climbs back so slowly that it is at 7.9 for $10^{100}$ pairs."}, "image": {"alt": "Exact law falling from 13 at n = 100 to a minimum of 7.2, Gaussian picture rising from 6 towards 8 on an axis that reaches 10 to the power 100."}}
 digits = np.linspace(2, 100, 80)
 drawn_n = np.unique(np.round(np.logspace(2, 12, curve_points)).astype(int))
 half_exact = [
@@ -753,7 +765,8 @@ Table(
 # %% tags=["hide-input"]
 check(
     "proposition-1",
-    f"power of $n$ in the expected number of failing keys, exact law, $n = 10^{{10}}$ to $10^{{13}}$, ratios {above}",
+    f"power of $n$ in the expected number of failing keys, exact law, $n = "
+    f"10^{{10}}$ to $10^{{13}}$, ratios {above[0]:g} to {above[-1]:g}",
     kind="asymptotic arithmetic",
     axis="power of $n$ in the number of failing keys",
     each=[f"ratio {c:g}" for c in above],
@@ -761,13 +774,17 @@ check(
     predicted=[leading[c] for c in above],
     tolerance=0.02,
     falsehood=("the constant is 7.5", [wrong[c] for c in above]),
-    limits="the exact law of one key, at sizes that no instance has; half of all memories succeed at 7.5 for $n = 10^{12}$",
+    limits=(
+        "the exact law of one key, at sizes that no instance has; half of all "
+        "memories succeed at 7.5 for $n = 10^{12}$"
+    ),
 )
 
 # %% tags=["hide-input"]
 check(
     "claim-outer-products-not-below-8",
-    f"power of $n$ in the expected number of failing keys, exact law, $n = 10^{{10}}$ to $10^{{13}}$, ratios {below}",
+    f"power of $n$ in the expected number of failing keys, exact law, $n = "
+    f"10^{{10}}$ to $10^{{13}}$, ratios {below[0]:g} to {below[-1]:g}",
     kind="asymptotic arithmetic",
     axis="power of $n$ in the number of failing keys",
     each=[f"ratio {c:g}" for c in below],
@@ -775,7 +792,10 @@ check(
     predicted=[leading[c] for c in below],
     tolerance=0.02,
     falsehood=("the constant is 7.5", [wrong[c] for c in below]),
-    limits="these are expected numbers, at sizes that no instance has: failures might crowd into few memories; the paper states the claim and does not prove it",
+    limits=(
+        "these are expected numbers, at sizes that no instance has: failures might "
+        "crowd into few memories; the paper states the claim and does not prove it"
+    ),
 )
 
 # %% [markdown]
@@ -795,11 +815,10 @@ eased = [
     n * cmm.query_failure(n, round(d * math.sqrt(8 / 7))).value
     for n, d in (grid[i] for i in low)
 ]
-
-# %% tags=["hide-input"]
 check(
     "claim-outer-products-not-below-8",
-    f"logarithm of the mean number of failing keys at {len(low)} sizes with ratios below 8",
+    f"logarithm of the mean number of failing keys at {len(low)} sizes with ratios "
+    f"below 8",
     kind="simulation",
     axis="natural logarithm of the number of failing keys",
     each=[f"$n = {grid[i][0]}$, ratio {reached[i]:.2f}" for i in low],
@@ -807,7 +826,10 @@ check(
     predicted=np.log(expected[low]),
     tolerance=4 * np.array(spread) / counted + 0.02,
     falsehood=("the constant is 7: as at 8/7 of the ratio", np.log(eased)),
-    limits="this tests the law of one key and not the constant: memories of these sizes fail above 8 as well",
+    limits=(
+        "this tests the law of one key and not the constant: memories of these sizes "
+        "fail above 8 as well"
+    ),
 )
 
 # %% [markdown]
@@ -851,7 +873,7 @@ for load, m in numbers.items():
     found = [percentiles(m, load_d, seed=s, device=device) for s in seeds]
     measured[load] = np.concatenate(found)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-percentile", "caption": "Percentile of the signal among its competitors. Left: distribution functions $F_\\alpha$, simulated (broad, pale) and predicted (thin, with markers). Right: densities $f_\\alpha$, simulated (steps) and predicted (thin). As the load grows the target sinks into the crowd, and the law tends to the uniform one."}, "image": {"alt": "Left, distribution functions that hug the right edge for load 0.25 and approach the diagonal for load 4, simulated steps on predicted lines. Right, the densities."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-percentile", "caption": "Percentile of the signal among its competitors. Above: distribution functions $F_\\alpha$, simulated (broad, pale) and predicted (thin, with markers). Below: densities $f_\\alpha$, simulated (steps) and predicted (thin). As the load grows the target sinks into the crowd, and the law tends to the uniform one."}, "image": {"alt": "Above, distribution functions that hug the right edge for load 0.25 and approach the diagonal for load 4, simulated steps on predicted lines. Below, the densities."}}
 figures.draw_percentiles(measured)
 
 # %% [markdown]
@@ -883,7 +905,7 @@ number_of_keys = np.array([len(v) for v in measured.values()])
 band = np.sqrt(math.log(2 * len(loads) / 0.001) / (2 * number_of_keys))
 check(
     "equation-percentile-copula",
-    f"distribution functions at {points.tolist()}, loads {loads}, $d = {load_d}$",
+    f"distribution functions at three percentiles, {len(loads)} loads, $d = {load_d}$",
     kind="simulation",
     axis=r"share of keys with a percentile below $\omega$",
     each=[rf"load {load:g}, $\omega = {w:g}$" for load in loads for w in points],
@@ -896,7 +918,11 @@ check(
         "the variance is $1.5\\, n/d^2$",
         np.ravel([cmm.percentile_cdf(points, 1.5 * load) for load in loads]),
     ),
-    limits="the law is compared with the variances of a finite memory, which exceed the load by $4/d$ and $2/d$; scores are not quite normal at this $d$, so that a variance of $1.2\\, n/d^2$ is not told apart",
+    limits=(
+        "the law is compared with the variances of a finite memory, which exceed the "
+        "load by $4/d$ and $2/d$; scores are not quite normal at this $d$, so that a "
+        "variance of $1.2\\, n/d^2$ is not told apart"
+    ),
 )
 
 # %% [markdown]
@@ -918,11 +944,9 @@ mass, mean = (
 )
 cut_off = [float(math.sqrt(1 / load) < stats.norm.ppf(level)) for load in loads]
 steady = [stats.norm.cdf(1 / math.sqrt(load)) for load in loads]
-
-# %% tags=["hide-input"]
 check(
     "equation-percentile-copula",
-    f"integrals of the density, up to {level} and of the percentile, loads {loads}",
+    f"integrals of the density, up to {level} and of the percentile, {len(loads)} loads",
     kind="identity",
     axis=f"mass below {level}, and mean",
     each=[f"{what}, load {load:g}" for what in ("mass", "mean") for load in loads],
@@ -948,7 +972,8 @@ check(
 # More memories, at sizes and ratios of your own, in a folder of your own:
 #
 # ```
-# python -m assocmem run correlation_memory -p trials 200 -p sizes "[500, 4000]" -p ratios "[7, 8, 9]" --out runs/cmm
+# python -m assocmem run correlation_memory -p trials 200 -p sizes "[500, 4000]" \
+#   -p ratios "[7, 8, 9]" --out runs/cmm
 # ```
 #
 # Three more runs are worth a look:

@@ -369,13 +369,11 @@ Table(
 # Offer them as a certificate.
 
 # %% tags=["hide-input"]
-seeds = {
-    d: [derived_seed(seed, 1, d, t) for t in range(200)] for d in (exact_d, exact_d + 1)
-}
-solvable = first_instances(
-    exact_n, exact_d + 1, seeds[exact_d + 1], feasible=True, count=10
+tried, tried_above = (
+    [derived_seed(seed, 1, d, t) for t in range(200)] for d in (exact_d, exact_d + 1)
 )
-hopeless = first_instances(exact_n, exact_d, seeds[exact_d], feasible=False, count=10)
+hopeless = first_instances(exact_n, exact_d, tried, feasible=False, count=10)
+solvable = first_instances(exact_n, exact_d + 1, tried_above, feasible=True, count=10)
 offers = [(*nearest_miss(p), p) for p in solvable]
 accepted = [verify(Certificate(1, weights=w), p) for w, _, p in offers]
 glue("dual-nearest", float(min(s for _, s, _ in offers)), display=False)
@@ -402,8 +400,8 @@ for p in (*solvable, *hopeless):
     one_proof.append(agree and holds_exactly(proof_of, p))
 check(
     "theorem-1",
-    f"share of {len(one_proof)} instances, $n = {exact_n}$, with an exact proof of what "
-    "a linear program says, and of retrievable ones whose nearest miss passes",
+    f"share of {len(one_proof)} instances, $n = {exact_n}$, with an exact proof of "
+    "what a linear program says, and of retrievable ones whose nearest miss passes",
     kind="exact proof",
     measured=[np.mean(one_proof), np.mean(accepted)],
     predicted=[1, 0],
@@ -619,9 +617,8 @@ figure
 
 # %% tags=["hide-input"]
 smallest_ratio = min(array_ratios)
-tested = [
-    key for key in sizes if key[0] >= max(array_sizes) / 10 and key[1] == smallest_ratio
-]
+large = [m for m in array_sizes if m >= max(array_sizes) / 10]
+tested = [(m, smallest_ratio) for m in large]
 measured = np.array([sizes[key].root for key in tested])
 errors = np.array([sizes[key].error for key in tested])
 alone = [proof_arrays.size_without_overlap(*key) for key in tested]
@@ -700,16 +697,17 @@ scatter = math.sqrt(missed @ missed / max(1, len(missed) - 2))
 raw = reaches[reach_sizes[-1]][:, 1].mean()
 check(
     "lemma-2",
-    f"smallest sum found, continued to $n = \\infty$ in $1/\\sqrt n$, $d = {reach_d}$, "
-    f"$r = n/4$, $n$ = {', '.join(map(str, reach_sizes))}",
+    f"smallest sum found, continued to $n = \\infty$ in $1/\\sqrt n$, "
+    f"$d = {reach_d}$, $r = n/4$, $n$ = {', '.join(map(str, reach_sizes))}",
     kind="simulation",
     measured=line[1],
     predicted=2 * math.sqrt(2) / math.pi,
     tolerance=4 * scatter * math.sqrt(covariance[1, 1]) + 0.03,
     falsehood=("no better than the proof's value", 2 / math.pi),
-    limits=f"this is an extrapolation from {raw:.2f} at $n = {reach_sizes[-1]}$; $d$ is "
-    "fixed, where the lemma lets it grow, and descents find minima only from above; the "
-    "constant is zero where $r(n-r) < d^2$; the proof needs $r > d$, from $n = 10^5$ on",
+    limits=f"this is an extrapolation from {raw:.2f} at $n = {reach_sizes[-1]}$; $d$ "
+    "is fixed, where the lemma lets it grow, and descents find minima only from above; "
+    "the constant is zero where $r(n-r) < d^2$; the proof needs $r > d$, "
+    "from $n = 10^5$ on",
     axis="smallest sum, $d/(r(n-r))$ times the sum of absolute values",
 )
 

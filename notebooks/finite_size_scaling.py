@@ -264,7 +264,9 @@ Table(
 # *The level.*
 # For a large $t$, $\E (g - t)_+ \approx \varphi(t)/t^2$.
 # Taking logarithms, $t^2 = 2 \log n - 3 \log t^2 - \log 2\pi - 6/t^2 + \dots$
-# This is where the 3 of the conjecture comes from: one part is the density $\varphi(t)$ at the level, and the rest says how few competitors are above it, and by how little.
+# The 3 of the conjecture comes from three factors $t$.
+# One is the right side of {eq}`eq-level`, the height to which the signal has to be lifted.
+# Two are the $t^2$ below the density: few competitors are above the level, and by little.
 #
 # *The bill.*
 # At that level the competitors' part is $(n - 1)\,\E (g - t)_+^2 \approx 2 - 6/t^2$.
@@ -440,7 +442,7 @@ figure
 # As the signal falls, the levels part and pass one competitor after the other, so that the signal can be integrated out exactly.
 # The order statistics around the $k$-th are simulated with a low-discrepancy sequence, to four digits.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-fractions", "caption": "Where half of all instances should be solvable, $d^2/n$, when signals need only reach the average of a fraction $r$ of their competitors (marks, one colour for each $n$; leftmost, $k = 1$). Line: the limit of many pairs at fixed $r$, the inverse of the critical load $\\alpha_c(r)$. One formula covers both halves of the paper."}, "image": {"alt": "A falling curve from 34 at tiny fractions to one half at all competitors; dots of each size lie on it on the right, fall behind where the tail is a few dozen competitors, and level off where it is one."}}
+# %% tags=["hide-input"] explore="explore_capacity?n=10000&r=0.1" mystnb={"figure": {"name": "fig-fractions", "caption": "Where half of all instances should be solvable, $d^2/n$, when signals need only reach the average of a fraction $r$ of their competitors (marks, one colour for each $n$; leftmost, $k = 1$). Line: the limit of many pairs at fixed $r$, the inverse of the critical load $\\alpha_c(r)$. One formula covers both halves of the paper."}, "image": {"alt": "A falling curve from 34 at tiny fractions to one half at all competitors; dots of each size lie on it on the right, fall behind where the tail is a few dozen competitors, and level off where it is one."}}
 figure, ax = panels(height=3.6, width=figures.WIDTH)
 for n, look in series(tail_sizes):
     ks = np.unique(np.geomspace(1, n - 1, 7).round().astype(int))
@@ -490,8 +492,8 @@ x, y, errors, free = norm_peak.mean_line(peaks)
 fixed = norm_peak.mean_line(peaks, slope=-3.0)[-1]
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-figure1", "caption": "The paper's Figure 1 repeated. (a) Norm scale along the load, one instance for each of six dimensions, with stars at the peaks; grey, the limiting threshold 1/2. (b) Peaks of all dimensions in the coordinates in which the conjecture is a line of slope $-3$: means over instances (squares) with two standard errors, and single instances (small dots). The line of slope $-3$ that fits best is the wide grey band; the best line of any slope (dashed) lies within it. Dotted: the kinematic value."}, "image": {"alt": "Above, six curves with sharp peaks between loads 0.82 and 1.2, further left for larger dimension. Below, points along a falling line, with a cloud of single instances around those of small dimension."}}
-figure, axes = figures.draw_norms(norms, peaks, (x, y, errors), (fixed, free))
-figure
+norms_figure, axes = figures.draw_norms(norms, peaks, (x, y, errors), (fixed, free))
+norms_figure
 
 # %% tags=["hide-input"]
 rng = np.random.default_rng([seed, 2])
@@ -565,9 +567,9 @@ half = np.array([found[n].half for n in all_sizes])
 predicted = np.array([statistical_dimension(n) for n in all_sizes])
 shift = half - predicted
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-law", "caption": "The finite-size law. Green dots: where half of all instances are certified to be retrievable, with two standard errors. The kinematic value is the wide green band, and its expansion in the level the dotted line on top of it. Dashed: the conjecture's two terms. Orange squares: the peaks of the trained norm, mean over instances. The certified points lie below the band, and a little below the dashed line."}, "image": {"alt": "Falling curves of d squared over n minus two log n against n on a logarithmic axis from 20 to 2500; green dots slightly below the wide band, orange squares near them, a dashed line that runs among the points."}}
-figure, ax = figures.draw_law((x, y, errors), found)
-figure
+# %% tags=["hide-input"] explore="explore_capacity?n=1000&d=100&r=0" mystnb={"figure": {"name": "fig-law", "caption": "The finite-size law. Green dots: where half of all instances are certified to be retrievable, with two standard errors. The kinematic value is the wide green band, and its expansion in the level the dotted line on top of it. Dashed: the conjecture's two terms. Orange squares: the peaks of the trained norm, mean over instances. The certified points lie below the band, and a little below the dashed line."}, "image": {"alt": "Falling curves of d squared over n minus two log n against n on a logarithmic axis from 20 to 2500; green dots slightly below the wide band, orange squares near them, a dashed line that runs among the points."}}
+law_figure, ax = figures.draw_law((x, y, errors), found)
+law_figure
 
 # %% tags=["hide-input"]
 half_error = np.array([found[n].error for n in all_sizes])
@@ -660,18 +662,19 @@ Table(
 trials = read_table("finite_size_scaling", "structures")
 moved = {}
 for place, structure in enumerate(STRUCTURES):
-    for n, outcome in tally(trials[trials["structure"] == place]).items():
-        fitted = transition(n, *outcome)
-        moved[structure.name, n] = fitted.half - statistical_dimension(n), fitted.error
-structure_sizes = sorted({n for _, n in moved})
+    for size, outcome in tally(trials[trials["structure"] == place]).items():
+        fitted = transition(size, *outcome)
+        change = fitted.half - statistical_dimension(size)
+        moved[structure.name, size] = change, fitted.error
+structure_sizes = sorted({size for _, size in moved})
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-structures", "caption": "How far each structure of the score directions moves the transition from the kinematic value, with two standard errors. Unit: vectors of length one instead of Gaussian ones. Products of unit vectors behave like independent directions. Unequal lengths cost, shared vectors gain; with Gaussian vectors that share a key the two cancel, and what is left for the memory of the paper (last row) is what the sharing of targets gains."}, "image": {"alt": "A dot plot of nine structures; products of Gaussian vectors at plus 0.3, independent and unit products and same keys at zero, unit vectors that share keys at minus 0.28, and the paper's memory at minus 0.12."}}
 order = [0, 1, 2, 7, 3, 4, 8, 5, 6]
 figure, ax = panels(height=4.2, width=figures.WIDTH)
-for shown, (n, look) in enumerate(series(structure_sizes)):
-    values = np.array([moved[STRUCTURES[i].name, n] for i in order])
+for shown, (size, look) in enumerate(series(structure_sizes)):
+    values = np.array([moved[STRUCTURES[i].name, size] for i in order])
     where = np.arange(len(order)) + 0.18 * (shown - (len(structure_sizes) - 1) / 2)
-    look |= {"xerr": 2 * values[:, 1], "ls": "none", "label": f"$n = {n}$"}
+    look |= {"xerr": 2 * values[:, 1], "ls": "none", "label": f"$n = {size}$"}
     ax.errorbar(values[:, 0], where, **look)
 ax.axvline(0, color=plot.LIMIT, lw=1, label="kinematic")
 ax.set_yticks(range(len(order)), [STRUCTURES[i].name for i in order])
@@ -698,14 +701,15 @@ lengths = {
     )
     for n in structure_sizes
 }
+of_products, of_one = zip(*(lengths[n][0] for n in structure_sizes), strict=True)
 Table(
     {
         "$n$": [str(n) for n in structure_sizes],
-        "lengths of products, predicted": [lengths[n][0][0] for n in structure_sizes],
+        "lengths of products, predicted": of_products,
         "measured": [
             "{:.3f} ± {:.3f}".format(*moved["products", n]) for n in structure_sizes
         ],
-        "lengths of one vector, predicted": [lengths[n][0][1] for n in structure_sizes],
+        "lengths of one vector, predicted": of_one,
     },
     ".3f",
 )
@@ -797,7 +801,9 @@ Table(
     {
         "targets": ["the same for all keys", "drawn anew for every key"],
         "exponent": [e.mean() for e in exponents.values()],
-        "± standard error": [e.std(ddof=1) / len(e) ** 0.5 for e in exponents.values()],
+        "± standard error": [
+            e.std(ddof=1) / math.sqrt(len(e)) for e in exponents.values()
+        ],
     },
     ".2f",
 )
@@ -850,8 +856,8 @@ measured_growth = growths.growth(found)
 reach = growths.coefficient_reach(measured_growth)
 LIMITS = (
     "other coefficients are tried with the kinematic value's remaining terms; "
-    rf"those of $\log\log n$ from ${-3 - reach:.1f}$ to ${-3 + reach:.1f}$ are not told "
-    "apart, since the shift may change by 0.15; the asymptotic slope itself shows "
+    rf"those of $\log\log n$ from ${-3 - reach:.1f}$ to ${-3 + reach:.1f}$ are not "
+    "told apart, since the shift may change by 0.15; the asymptotic slope itself shows "
     "beyond hundreds of digits"
 )
 check(**growths.law_evidence(measured_growth, of_log_log=-2, limits=LIMITS))

@@ -111,7 +111,8 @@ memory = [
 # The *tail fraction* $r$ says how many competitors count.
 # Training compares the signal with the *tail average*, the mean of the top $r$-fraction of the competitors, smoothed with the sharpness $\beta$.
 # The *margin* $m$ of a key is its signal less that tail average, and its loss is $\ell(m) = \log(1 + e^{-m})$.
-# To the mean loss a ridge is added: $\lambda$ times half the square of the *norm scale* $\nu = \norm{W}_F/d$.
+# The size of the memory is told by the *norm scale* $\nu = \norm{W}_F/d$.
+# To the mean loss a ridge is added: $\lambda$ times half the square of $\nu$.
 #
 # In a large dimension the competitors of every key look like a sample of a normal law with standard deviation $\nu$.
 # So, in units of $\nu$, everything is about a standard normal variable $G$ with the density $\varphi$ and the distribution function $\Phi$.
@@ -208,10 +209,10 @@ ridgeless_figures.draw_critical_load(r)
 # If it rises in the end, the minimum is at a finite norm.
 # If it falls for ever, the norm runs away.
 #
-# **Weights.**
+# **Forces.**
 # A key with the margin $m$ pulls at the memory with the force $a = 1/(1 + e^m)$, the rate at which its loss falls when the margin grows.
-# We call it the *weight* of the key.
 # It is nearly one for a key that is far from satisfied, and nearly zero for one with a large margin.
+# In the dual of the problem forces play the part of *weights*, and so we call them from here on.
 #
 # **Scores without training.**
 # From here on $G$ is the signal that a key has, in units of $\nu$, under the memory that was trained without this key.
@@ -265,8 +266,9 @@ ridgeless_figures.draw_critical_load(r)
 #
 # **In words.**
 # To reach the tail average a key has to be lifted by $\kappa_r - G$, if that is positive.
-# The number $1/\alpha = d^2/n$ says how many entries of the memory there are for each key.
-# *The memory can satisfy all keys as long as the mean square of the lifts is less than the number of entries per key.*
+# The mean square of the lifts is the *price* of a key, counted in entries of the memory ({doc}`../idea`).
+# The number $1/\alpha = d^2/n$ says how many entries there are for each key.
+# *The memory can satisfy all keys as long as there are more entries for each key than its price.*
 #
 # The hinge can be seen in the solutions.
 # The susceptibility $\chi$ of the scalar theory says how far a unit of force moves the signal of a key, so that a weight $a$ lifts it by $\chi a$.
@@ -348,7 +350,7 @@ check(
 # \end{aligned}
 # $$ (eq-ridgeless-rate)
 #
-# The derivation is {ref}`on the other page <ridgeless-rates>`.
+# The derivation and its checks are {ref}`on the other page <ridgeless-rates>`.
 # Above the critical load nothing diverges, and the limit $\nu_0$ is approached linearly in the ridge.
 #
 # We let the ridge go to zero at three loads.
@@ -366,34 +368,10 @@ ridgeless_figures.draw_ridge_paths(r, paths, limit)
 # Below the critical load the norm creeps up as a logarithm, and the loss falls in proportion to the ridge.
 # Above it both are at their limits almost at once.
 # At the critical load itself the norm grows about as $\lambda^{-1/2}$, faster than on either side, and the loss hardly falls.
-# {doc}`Walk along the ridge yourself <../explore_ridge>`.
-
-# %% tags=["hide-input"]
-around = [(x, y) for x in (0.05, r, 0.5) for y in (3.0, beta)]
-few = np.array([1e-8, 1e-12, 1e-16])
-rates = ridge_rates.rates_below(around, below, few)
-places = f"{below:g} of the critical load, $r$ from 0.05 to 0.5, "
-places += rf"$\beta = 3$ and ${beta:g}$, ridges $10^{{-8}}$ to $10^{{-16}}$"
-every = [
-    rf"$r = {x:g}$, $\beta = {y:g}$, ridge {ridgeless_figures.power_of_ten(z)}"
-    for x, y in around
-    for z in few
-]
-check(
-    "proposition-11",
-    rf"$\log(1/\lambda)$ from the norm, at {places}",
-    kind="quadrature",
-    measured=rates.log_inverse_ridge,
-    predicted=rates.from_norm,
-    tolerance=rates.log_tolerance,
-    falsehood=("the same without the shift of the edge", rates.without_shift),
-    axis=r"$\log(1/\lambda)$",
-    each=every,
-)
-
-# %% [markdown]
+#
 # A logarithm is slow.
 # At a ridge of $10^{-7}$ and load 0.28 the median margin, over $\nu$, is 0.056, while its limit is 0.0545.
+# {doc}`Walk along the ridge yourself <../explore_ridge>`.
 #
 # ## A loss that seems to jump
 #
@@ -435,31 +413,21 @@ for name, value in numbers.items():
 # The reason is that the loss falls about as $\log M / M$, and that the width $M$ grows only like the square root of a logarithm.
 # So the loss does go to zero at the critical load, and looks like a jump to anybody who measures it.
 #
-# ## What the smoothing does
+# ## What smoothing and ridge do
 #
 # The sharpness $\beta$ of the tail average is in neither $\alpha_{\mathrm c}(r)$ nor the explicit law ([Remark 4](#remark-4)).
 # Where the norm diverges the smoothing drops out; where the norm is of order one it matters ([Remark 5](#remark-5)).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-beta", "caption": "Without a ridge and above the critical load, for several smoothings $\\beta$: norm scale times relative excess of the load (top) and mean loss (bottom). Dashed: the explicit law, in which $\\beta$ does not occur."}, "image": {"alt": "Top, curves that start far apart on the right and merge on the left, where a dashed line lies on them. Bottom, curves that rise from a common one."}}
+# %% tags=["hide-input"] explore="explore_phase?r=0.15&load=0.28" mystnb={"figure": {"name": "fig-beta", "caption": "Without a ridge and above the critical load, for several smoothings $\\beta$: norm scale times relative excess of the load (top) and mean loss (bottom). Dashed: the explicit law, in which $\\beta$ does not occur."}, "image": {"alt": "Top, curves that start far apart on the right and merge on the left, where a dashed line lies on them. Bottom, curves that rise from a common one."}}
 ridgeless_figures.draw_smoothings(r, betas)
 
 # %% [markdown]
 # Far above the critical load the curves differ by factors.
 # Towards it they become one.
 #
-# ## What a ridge does
-#
-# A ridge rounds the transition.
-# Near the critical load, below it, all depends on the distance of the load and on the ridge only through $(1/\alpha - 1/\alpha_{\mathrm c})/\sqrt\lambda$.
-# So the rounded region is as wide as the root of the ridge.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-crossover", "caption": "The transition with a ridge $\\lambda$: mean loss of the scalar theory against the relative excess of the load, in units of $\\sqrt\\lambda$. Dashed: the explicit law, for ridges up to $10^{-10}$."}, "image": {"alt": "Curves that fall together on the left side and fan out slightly on the right, with dashed lines on top."}}
-ridgeless_figures.draw_crossover(r, beta, ridges)
-
-# %% [markdown]
-# Left of the critical load all ridges share one curve, and right of it the loss creeps up.
-# At the ridge of the paper's phase diagram, $10^{-6}$, the rounded region is three to ten thousandths of the critical load wide.
-# That is about the scatter between instances at the paper's dimension of 400, and less than what finite size does in the memories of this page.
+# A ridge does two things: it keeps the norm finite, and it rounds the transition.
+# The rounded region is {ref}`as wide as the root of the ridge <ridgeless-rounding>`.
+# At the ridge of the paper's phase diagram, $10^{-6}$, that is three to ten thousandths of the critical load: about the scatter between instances at the paper's dimension of 400, and less than what finite size does in the memories of this page.
 #
 # ## The phase diagram
 #
@@ -533,8 +501,8 @@ check(
     predicted=theory_at,
     tolerance=4 * error + abs(kinematic - 1),
     falsehood=("the median of the tail in place of its mean", median_boundary),
-    limits=f"raw boundaries lie {excess.min():.1f} to {excess.max():.1f} per cent above "
-    "the curve; what a finite dimension shifts is allowed for, which leaves little "
+    limits=f"raw boundaries lie {excess.min():.1f} to {excess.max():.1f} per cent "
+    "above the curve; what a finite dimension shifts is allowed for, which leaves little "
     "more than 3 tolerances",
     axis=r"boundary over $\alpha_{\mathrm{c}}(r)$",
     each=[f"$r = {x:g}$" for x in fractions],
@@ -557,7 +525,7 @@ sliced_fits = {
     for at in progress(sorted({*slice_loads, load}), "slice")
 }
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slice", "caption": "The paper's Figure 3, upper half, repeated: mean loss (a) and inverse norm scale (b) along the load at $r = 0.15$. Line: the scalar theory. Points: memories stored at $d = 100$ and at the largest dimension there is, and memories trained here."}, "image": {"alt": "Losses are zero up to a dashed line and jump to more than one half; inverse norms leave zero at the same line. Points follow the curves."}}
+# %% tags=["hide-input"] explore="explore_ridge?load=0.28&r=0.15&beta=30&ridge=1e-7" mystnb={"figure": {"name": "fig-slice", "caption": "The paper's Figure 3, upper half, repeated: mean loss (a) and inverse norm scale (b) along the load at $r = 0.15$. Line: the scalar theory. Points: memories stored at $d = 100$ and at the largest dimension there is, and memories trained here."}, "image": {"alt": "Losses are zero up to a dashed line and jump to more than one half; inverse norms leave zero at the same line. Points follow the curves."}}
 sliced = read_table("ridgeless_limit", "slice", "slice_paper")
 edge, big = float(critical_load(0.15)), int(max(sliced["d"]))
 close_loads = edge * (1 + np.linspace(-0.03, 0.03, 31))
@@ -691,6 +659,7 @@ phase_figures.draw_slice_laws(sliced, load, 0.15, own_laws, nus, 30.0)
 # This is an observation ({ref}`its numbers <ridgeless-shortfall>`): we have not derived it, and it is not in the paper.
 #
 # In panels d and e the percentiles have the edge of the limit, rounded by as much as the prediction says.
+# A whole curve may sit a little to one side of its line, as the critical load of the few instances does.
 
 # %% tags=["hide-input"]
 evidence = laws.spread_evidence(
@@ -720,12 +689,6 @@ check(
 # - The paper does not state the smoothing of its phase diagram, its grid, or how its open circles were found.
 #
 # ## Try
-#
-# Draw the laws at a smaller load, where the edge is further from the tail average.
-#
-# ```sh
-# python -m assocmem run ridgeless_limit -p load 0.2
-# ```
 #
 # Change the tail fraction, the smoothing, and how far below the critical load the theory is followed.
 #
@@ -806,7 +769,7 @@ Table(
 some = np.array([1e-12, 1e-6, 1e-3, 0.15, 0.5, 0.9, 0.999])
 Table(
     {
-        "$r$": [f"{x:g}" for x in some],
+        "$r$": [ridgeless_figures.power_of_ten(x) for x in some],
         "$\\kappa_r$": tail_mean(some),
         "$\\alpha_{\\mathrm c}$": critical_load(some),
         "$1/\\alpha_{\\mathrm c}$": 1 / critical_load(some),
@@ -866,7 +829,33 @@ check(
 # Together these are {eq}`eq-ridgeless-rate`.
 #
 # For the checks the next terms serve as tolerances: of the relative order $1/\nu$, and of $1/(\beta\nu)^2$ from {eq}`eq-ridgeless-tail`.
-# The norm was compared in the story; here is the loss.
+# First the norm.
+
+# %% tags=["hide-input"]
+around = [(x, y) for x in (0.05, r, 0.5) for y in (3.0, beta)]
+few = np.array([1e-8, 1e-12, 1e-16])
+rates = ridge_rates.rates_below(around, below, few)
+places = f"{below:g} of the critical load, $r$ from 0.05 to 0.5, "
+places += rf"$\beta = 3$ and ${beta:g}$, ridges $10^{{-8}}$ to $10^{{-16}}$"
+every = [
+    rf"$r = {x:g}$, $\beta = {y:g}$, ridge {ridgeless_figures.power_of_ten(z)}"
+    for x, y in around
+    for z in few
+]
+check(
+    "proposition-11",
+    rf"$\log(1/\lambda)$ from the norm, at {places}",
+    kind="quadrature",
+    measured=rates.log_inverse_ridge,
+    predicted=rates.from_norm,
+    tolerance=rates.log_tolerance,
+    falsehood=("the same without the shift of the edge", rates.without_shift),
+    axis=r"$\log(1/\lambda)$",
+    each=every,
+)
+
+# %% [markdown]
+# Then the loss.
 
 # %% tags=["hide-input"]
 check(
@@ -891,13 +880,19 @@ quantiles = ridge_rates.edge_quantiles(around, below, 1e-16)
 check(
     "proposition-12",
     r"$\nu$ times the distance of signals over $\nu$ from the edge at four quantiles, "
-    rf"{below:g} of the critical load, six points of $r$ and $\beta$, ridge $10^{{-16}}$",
+    f"{below:g} of the critical load, six points of "
+    r"$r$ and $\beta$, ridge $10^{-16}$",
     kind="quadrature",
     measured=quantiles.measured,
     predicted=quantiles.predicted,
     tolerance=quantiles.tolerance,
     falsehood=("the same without the shift", quantiles.without_shift),
     axis=r"distance from the edge times $\nu$",
+    each=[
+        rf"$r = {x:g}$, $\beta = {y:g}$, {100 * p:g}% of the atom"
+        for x, y in around
+        for p in ridge_rates.LEVELS
+    ],
 )
 
 # %% [markdown]
@@ -917,6 +912,11 @@ check(
     tolerance=allowed,
     falsehood=("half of it, as if the ridge were half as large", 0.5),
     axis=r"$(\nu_0 - \nu_\lambda)\, \mathcal{V}''(\nu_0) / \lambda\nu_0$",
+    each=[
+        rf"$r = {x:g}$, $\beta = {y:g}$, ridge over $\mathcal{{V}}''$ {z:g}"
+        for x, y in around
+        for z in ridge_rates.SMALL
+    ],
 )
 
 # %% [markdown]
@@ -942,12 +942,13 @@ check(
 # and the mean loss is $- \E\, I(A) - \lambda \nu^2$.
 # Everything then follows without solving anything else, and $\beta$ is in none of it.
 # With a ridge the equations have a solution on both sides of the critical load.
-# Where no keys are given up, the solution depends on load and ridge only through $(1/\alpha - 1/\alpha_{\mathrm c})/\sqrt\lambda$.
 
 # %% tags=["hide-input"]
 Table(
     {
-        "$\\alpha/\\alpha_{\\mathrm c} - 1$": [f"{x:.0e}" for x in excesses],
+        "$\\alpha/\\alpha_{\\mathrm c} - 1$": [
+            ridgeless_figures.power_of_ten(x) for x in excesses
+        ],
         "share given up": [f"{x.given_up:.2e}" for x in explicit],
         "$M$": [x.M for x in explicit],
         "$\\chi_0/\\nu_0$": exact.chi / exact.nu,
@@ -985,6 +986,19 @@ check(
 )
 
 # %% [markdown]
+# (ridgeless-rounding)=
+# ## The transition with a ridge
+#
+# A ridge rounds the transition.
+# Near the critical load, below it, all depends on the distance of the load and on the ridge only through $(1/\alpha - 1/\alpha_{\mathrm c})/\sqrt\lambda$, as {eq}`eq-ridgeless-near` has it.
+# So the rounded region is as wide as the root of the ridge.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-crossover", "caption": "The transition with a ridge $\\lambda$: mean loss of the scalar theory against the relative excess of the load, in units of $\\sqrt\\lambda$. Dashed: the explicit law, for ridges up to $10^{-10}$."}, "image": {"alt": "Curves that fall together on the left side and fan out slightly on the right, with dashed lines on top."}}
+ridgeless_figures.draw_crossover(r, beta, ridges)
+
+# %% [markdown]
+# Left of the critical load all ridges share one curve, and right of it the loss creeps up.
+#
 # ## The smoothing
 #
 # The critical load is the same for all smoothings.
@@ -1448,8 +1462,8 @@ scalars, margin_laws = law_limits.followed_above(points, fifths)
 # %% tags=["hide-input"]
 check(
     "proposition-13",
-    r"norm scale and loss at five points of load, $r$ and $\beta$, followed to infinite "
-    "$d$ from $d$ up to 100 or more",
+    r"norm scale and loss at five points of load, $r$ and $\beta$, followed to "
+    "infinite $d$ from $d$ up to 100 or more",
     kind="stored simulation",
     measured=scalars.measured,
     predicted=scalars.predicted,

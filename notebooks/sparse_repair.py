@@ -62,8 +62,6 @@ from assocmem.experiments.explicit.echoes import echoes
 from assocmem.experiments.explicit.outer_product_memories import failing_keys
 from assocmem.experiments.explicit.repair_steps import failing_after_repair, repair_step
 from assocmem.experiments.transitions import tally, transition
-
-# %% tags=["hide-input"]
 from assocmem.memories.clipped import clipped_memory, equalised_memory
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.memories.sparse_repair import (
@@ -194,7 +192,7 @@ d1 = reserve_at_share(share, d)
 as_proved = sparse_repair(pairs, gamma=gamma)
 small = sparse_repair(pairs, gamma=gamma, reserve=d1)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-repaired", "caption": "Margin of each key before the repair, under the base alone, and after it, for one set of pairs. Crosses: deficient keys, with a margin of $\\gamma$ at most, which the repair lifts towards $2\\gamma$ (dotted). Keys under the solid line are not retrieved in the end. Left, the reserve of the proof; right, a small one."}, "image": {"alt": "Two scatter plots. Left, nearly all keys are crosses with base margins far below zero and end scattered around zero. Right, most keys are dots along the diagonal, and a few crosses left of gamma end near the dotted line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-repaired", "caption": "Margin of each key before the repair, under the base alone, and after it, for one set of pairs. Crosses: deficient keys, with a margin of $\\gamma$ at most, which the repair lifts towards $2\\gamma$ (dotted). Keys under the solid line are not retrieved in the end. Above, the reserve of the proof; below, a small one."}, "image": {"alt": "Two scatter plots. Above, nearly all keys are crosses with base margins far below zero and end scattered around zero. Below, most keys are dots along the diagonal, and a few crosses left of gamma end near the dotted line."}}
 built = {"the proof's reserve": as_proved, "a small reserve": small}
 before = {name: r.base_margins.cpu().numpy() for name, r in built.items()}
 after = {name: retrieval_margins(pairs, r.W).cpu().numpy() for name, r in built.items()}
@@ -248,8 +246,6 @@ require(fewest > 0, "ratio", ratio, "low enough for some keys to be deficient")
 margins = torch.cat([r.base_margins for r in repairs]).cpu().numpy()
 column = cmm.sample_score_column(n, d - d1, 4000, seed=derived_seed(seed, 3))
 exact = column[:, 0] - column[:, 1:].max(axis=1)
-
-# %% tags=["hide-input"]
 at = np.array([0.02, 0.1, 0.3, 0.5, 0.7, 0.9])
 levels = np.quantile(exact, at)
 check(
@@ -281,8 +277,6 @@ for t, r in enumerate(repairs):
     instance = derived_seed(seed, 2, t)
     steps.append(repair_step(gaussian_pairs(n, d, seed=instance, device=device), r))
 lifted = [step.lifted for step in steps]
-
-# %% tags=["hide-input"]
 check(
     "proposition-2",
     f"mean of base margin and lift over deficient keys, {step_instances} memories",
@@ -388,7 +382,7 @@ shares_found, share_errors = np.array(measured_shares).T
 first = shares_found[0] * math.sqrt(math.log(share_sizes[0]))
 check(
     "remark-1",
-    f"share of deficient keys at $n$ = {share_sizes}, $d^2 = {ratio:g}\\, n \\log n$",
+    f"share of deficient keys at {len(share_sizes)} sizes, $d^2 = {ratio:g}\\, n \\log n$",
     kind="simulation",
     axis="share of deficient keys",
     each=[f"$n = {size}$" for size in share_sizes],
@@ -399,7 +393,11 @@ check(
         r"it falls like $1/\sqrt{\log n}$, the proof's bound, from the first size on",
         [first / math.sqrt(math.log(size)) for size in share_sizes],
     ),
-    limits=f"the share vanishes slowly and is {shares_found[-1]:.1%} at $n = {share_sizes[-1]}$; at the first size the falsehood is what was measured, so it can be told apart only at the others",
+    limits=(
+        f"the share vanishes slowly and is {shares_found[-1]:.1%} at $n = "
+        f"{share_sizes[-1]}$; at the first size the falsehood is what was measured, "
+        f"so it can be told apart only at the others"
+    ),
 )
 
 # %% [markdown]
@@ -417,7 +415,8 @@ kept = math.sqrt(far_ratio) * (1 - far_share)
 dip = kept * (1 - far_gamma) - math.sqrt(2)
 check(
     "remark-1",
-    r"$\log q / \log n$ for the share $q$ of deficient keys, at $\log n = 1000$ and 4000, ratio 4",
+    r"$\log q / \log n$ for the share $q$ of deficient keys, at $\log n = 1000$ and "
+    r"4000, ratio 4",
     kind="asymptotic arithmetic",
     axis="power of $n$ in the share of deficient keys",
     each=[rf"$\log n = {x:g}$" for x in far],
@@ -474,7 +473,7 @@ for name, (part, margin) in plans.items():
         counted[titles[name]][size] = top1_ratio(size, at), yes, tried
         predicted[titles[name]][size] = np.array(line)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-grid", "caption": "Probability that sparse repair retrieves all pairs, with the reserve of the proof (left) and a small one (right). Points: simulated memories with 95% intervals. Lines: the Gaussian picture. The proof's reserve needs 21 to 32 times $n \\log n$ at these sizes, the small one about as much as plain outer products."}, "image": {"alt": "Two panels of rising curves with points on them. Left, they rise between ratios 15 and 32; right, between 6 and 18, further left for larger n."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-grid", "caption": "Probability that sparse repair retrieves all pairs, with the reserve of the proof (above) and a small one (below). Points: simulated memories with 95% intervals. Lines: the Gaussian picture. The proof's reserve needs 21 to 32 times $n \\log n$ at these sizes, the small one about as much as plain outer products."}, "image": {"alt": "Two panels of rising curves with points on them. Above, they rise between ratios 15 and 32; below, between 6 and 18, further left for larger n."}}
 figures.draw_grid(counted, fine, predicted)
 
 # %% [markdown]
@@ -506,18 +505,22 @@ expected = [
 # %% tags=["hide-input"]
 check(
     "proposition-2",
-    f"ratio for success 1/2 at $n = {judged}$, a reserve as in the proof, of ${hand_share}\\, d$, and none",
+    f"ratio for success 1/2 at $n = {judged}$, a reserve as in the proof, of "
+    f"${hand_share}\\, d$, and none",
     kind="stored simulation",
     axis="ratio $d^2/(n \\log n)$ at which half succeed",
     each=["the proof's reserve", f"a reserve of ${hand_share}\\, d$", "in place"],
-    measured=[x for x, _ in halves],
+    measured=[needed for needed, half_error in halves],
     predicted=expected,
-    tolerance=[4 * error + 0.1 * x for x, error in halves],
+    tolerance=[4 * half_error + 0.1 * needed for needed, half_error in halves],
     falsehood=(
         "repair changes nothing: all need what outer products do",
         cmm.exact_half_success_ratio(judged),
     ),
-    limits=f"at $n = {judged}$ the proof's reserve needs {halves[0][0]:.0f} where outer products need {plain_half[0]:.1f}",
+    limits=(
+        f"at $n = {judged}$ the proof's reserve needs {halves[0][0]:.0f} where outer "
+        f"products need {plain_half[0]:.1f}"
+    ),
 )
 
 # %% [markdown]
@@ -577,16 +580,13 @@ simulated = {
 }
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-thousand", "caption": "A thousand pairs. In each row a curve rises from probability 0 to 1 that all pairs are retrieved, in the Gaussian picture; the number is its ratio at one half. Markers: stored instances, each at the smallest ratio that was enough for it. Curves are for the best margins and a hard clip, markers for the round values of the table below. Repair with the reserve of the proof comes last, with the best reserve it is level with outer products; in place it saves half, and equal signals with one clip need 1.6 times what the best memory does."}, "image": {"alt": "Seven rows, each with a curve that rises once, on a logarithmic axis of ratios from 1 to 60, with markers along the curves. From top to bottom they rise at 22 for the proof's reserve, 9 for outer products and for the best reserve, 4 in place, 3.5 for equal signals, 1.8 with one clip, and 1.2 for any memory."}}
-figure, _ = draw_chances(choices, 3, curve_points, simulated)
-figure
+draw_chances(choices, 3, curve_points, simulated)[0]
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-million", "caption": "A million pairs, predicted. The best reserve, a fifteenth of the coordinates, now saves a quarter of what outer products need. The reserve of the proof, seventy per cent, still costs two and a half times as much as no repair."}, "image": {"alt": "The same seven rows with steeper curves: the proof's reserve at 19, outer products at 7.2, best reserve at 5.3, in place at 3, equal signals at 3.7, one clip at 1.9, any memory at 1.4."}}
-figure, _ = draw_chances(choices, 6, curve_points)
-figure
+draw_chances(choices, 6, curve_points)[0]
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-thirty", "caption": "Ten to the thirtieth pairs, predicted. Curves are nearly vertical: each construction has a threshold of its own. The best reserve, three per cent, reaches 3.6. That of the proof is still above outer products."}, "image": {"alt": "The same seven rows with nearly vertical steps: the proof's reserve at 14, outer products at 7.8, best reserve at 3.6, in place at 2.5, equal signals at 3.9, one clip at 2, any memory at 1.8."}}
-figure, _ = draw_chances(choices, 30, curve_points)
-figure
+draw_chances(choices, 30, curve_points)[0]
 
 # %% [markdown]
 # (For outer products the curve is the exact law of {doc}`correlation_memory` up to a million pairs.)
@@ -700,10 +700,16 @@ Table(
 
 # %% tags=["hide-input"]
 last_logs, last_ratios = logs[far], curves[scales.SPLIT][far]
-LIMITS = f"in the Gaussian picture, at sizes that no memory has; {curves[scales.SPLIT][exponents == 30][0]:.1f} at $n = 10^{{30}}$ with the best reserve, {curves[scales.PROOF][exponents == 30][0]:.0f} with that of the proof"
+LIMITS = (
+    f"in the Gaussian picture, at sizes that no memory has; "
+    f"{curves[scales.SPLIT][exponents == 30][0]:.1f} at $n = 10^{{30}}$ with the "
+    f"best reserve, {curves[scales.PROOF][exponents == 30][0]:.0f} with that of the "
+    f"proof"
+)
 check(
     "proposition-2",
-    f"limit of the ratio for success 1/2, best reserve, from {exponents[far][0]:g} to {exponents[-1]:g} digits",
+    f"limit of the ratio for success 1/2, best reserve, from {exponents[far][0]:g} "
+    f"to {exponents[-1]:g} digits",
     kind="asymptotic arithmetic",
     axis="limit of the ratio $d^2/(n \\log n)$",
     measured=balance.extrapolated_constant(last_logs, last_ratios),
@@ -736,7 +742,8 @@ check(
 left = (1 - logs**-0.125) ** 2
 check(
     "proposition-2",
-    "ratio for success 1/2 times $(d_0/d)^2$, the proof's reserve, at 1000 and 4000 digits",
+    "ratio for success 1/2 times $(d_0/d)^2$, the proof's reserve, at 1000 and 4000 "
+    "digits",
     kind="asymptotic arithmetic",
     axis="ratio of the base, $d_0^2/(n \\log n)$",
     each=["1000 digits", "4000 digits"],
@@ -744,7 +751,10 @@ check(
     predicted=2,
     tolerance=[0.15, 0.1],
     falsehood=("the base needs 2.5", 2.5),
-    limits=f"in the Gaussian picture; the reserve alone makes that {2 / left[-1]:.1f} at 4000 digits",
+    limits=(
+        f"in the Gaussian picture; the reserve alone makes that {2 / left[-1]:.1f} "
+        f"at 4000 digits"
+    ),
 )
 
 # %% [markdown]
@@ -774,11 +784,10 @@ failing = int((margin <= 0).sum()), int((retrieval_margins(pairs, mended) <= 0).
 for name, value in zip(("before", "after"), failing, strict=True):
     glue(f"sparse_repair_in_place_{name}", value, display=False)
 glue("sparse_repair_in_place_n", n, display=False)
-again = [
-    gaussian_pairs(n, wide, seed=derived_seed(seed, 8, t), device=device)
-    for t in range(split_instances)
-]
-heard = [echoes(p, gamma=aim) for p in again]
+heard = []
+for t in range(split_instances):
+    p = gaussian_pairs(n, wide, seed=derived_seed(seed, 8, t), device=device)
+    heard.append(echoes(p, gamma=aim))
 mean_weight, lost = (
     float(np.mean([getattr(e, name) for e in heard]))
     for name in ("mean_weight", "lost")
@@ -808,23 +817,29 @@ glue("sparse_repair_echo_measured", taken, display=False)
 # e_{k,i} = \inprod{u_k, u_i} \inprod{v_i, v_k} .
 # $$ (eq-overlap)
 #
-# What pair $k$ adds to the signal of key $i$ is the same number: two pairs do to each other alike.
+# What pair $k$ adds to the signal of key $i$ is the same number.
+# What one pair does to another, the other does to it.
+#
 # Now let $e_{k,i}$ be negative.
-# Pair $k$ lowers the signal of key $i$, so that key $i$ is more likely to be deficient and to receive a large weight $w_i$.
-# Its pair is stored once more with that weight, and this adds $w_i\, e_{k,i}$ to the signal of key $k$.
-# So pair $k$ is lowered in its turn, by the very neighbour that it has lowered: that is the **echo**.
+# Pair $k$ then lowers the signal of key $i$.
+# This makes key $i$ more likely to be deficient, and to receive a large weight $w_i$.
+# The repair stores pair $i$ once more with that weight, which adds $w_i\, e_{k,i}$ to the signal of key $k$.
+# So key $k$ is lowered in its turn, by the very neighbour that it has lowered.
+# That is the **echo**.
 #
-# The same happens with the sign reversed.
-# A pair that raises a neighbour makes its weight small, and goes without the help that it would have had.
-# So the echo is never a gain.
+# A positive $e_{k,i}$ does not make up for it.
+# Pair $k$ then raises the signal of key $i$, whose weight becomes small or zero, and little comes back.
 #
-# How much does it take?
-# The product $e_{k,i}$ has mean zero and variance $1/d^2$.
-# A weight falls as the margin of its key rises, with slope $-1$ where the key is deficient.
+# How much does the echo take?
+# It depends on how a weight responds when the margin of its key changes.
+# Where the key is deficient, the weight falls with slope $-1$ as the margin rises.
 # At the margin $\gamma$ it drops from $\gamma$ to 0 at once.
-# Let $q$ be the share of deficient keys and $f$ the density of margins at $\gamma$.
-# On average a weight then changes by $-(q + \gamma f)$ times a small change of a margin, so the mean of $w_i\, e_{k,i}$ is $-(q + \gamma f)/d^2$.
-# There are $n$ neighbours, and $n/d^2$ is the load $\alpha$.
+# With $q$ for the share of deficient keys and $f$ for the density of margins at $\gamma$, the average response is $-(q + \gamma f)$.
+#
+# The product $e_{k,i}$ has mean zero and variance $1/d^2$.
+# So $w_i\, e_{k,i}$ has the mean $-(q + \gamma f)/d^2$: the response, times the variance of what is responded to.
+#
+# Finally, key $k$ has $n$ neighbours, and $n/d^2$ is the load $\alpha$.
 # To first order in the load, the echo takes
 #
 # $$
@@ -839,7 +854,9 @@ figures.draw_echo(heard)
 # %% [markdown]
 # {numref}`fig-echo` shows both effects.
 # The cloud is tilted because the base grows, by $\bar w = $ {glue:text}`sparse_repair_mean_weight:.3f`.
-# And all of it is shifted down by the echo: by {glue:text}`sparse_repair_echo_measured:.4f` on average, where {eq}`eq-echo` says {glue:text}`sparse_repair_echo:.4f`.
+# And all of it is shifted down by the echo, by {glue:text}`sparse_repair_echo_measured:.4f` on average, where {eq}`eq-echo` says {glue:text}`sparse_repair_echo:.4f`.
+# (It takes all lengths for 1, and deficient keys tend to have short vectors, which echo less.
+# The difference shrinks as $n$ grows.)
 #
 # With both effects, and nothing fitted, the picture is within six per cent of the instances at a thousand pairs.
 # Without them it would be a fifth too kind.
@@ -922,8 +939,8 @@ memories = {
     f"{clipped.passes - 1} clips": clipped.W,
 }
 seen = {
-    name: tuple(x.cpu().numpy() for x in signals_and_rivals(pairs, W))
-    for name, W in memories.items()
+    title: tuple(part.cpu().numpy() for part in signals_and_rivals(pairs, W))
+    for title, W in memories.items()
 }
 figures.draw_signals(seen, n)
 
@@ -1006,11 +1023,9 @@ for size in tested:
     equal = theory.equalised_half_ratio(log)
     predicted += [equal, theory.clipped_half_ratio(log, 0.1)]
     nothing_gained += [cmm.exact_half_success_ratio(size), equal]
-
-# %% tags=["hide-input"]
 check(
     "proposition-2",
-    f"beyond the paper: ratio for success 1/2 of equal signals without and with one clip, $n$ = {tested}",
+    "beyond the paper: ratio for success 1/2 of equal signals without and with one clip",
     kind="stored simulation",
     axis="ratio $d^2/(n \\log n)$ at which half succeed",
     each=[
@@ -1018,11 +1033,14 @@ check(
         for size in tested
         for name in ("equal signals", "one clip")
     ],
-    measured=[x for x, _ in measured],
+    measured=[needed for needed, half_error in measured],
     predicted=predicted,
-    tolerance=[4 * error + 0.08 * x for x, error in measured],
+    tolerance=[4 * half_error + 0.08 * needed for needed, half_error in measured],
     falsehood=("equal signals gain nothing, nor does the clip", nothing_gained),
-    limits=r"within a tenth from $n = 300$ on; the prediction is for a hard clip, and for $\gamma = 0.1$, where its limit is 2/0.81",
+    limits=(
+        r"within a tenth from $n = 300$ on; the prediction is for a hard clip, and "
+        r"for $\gamma = 0.1$, where its limit is 2/0.81"
+    ),
 )
 
 # %% [markdown]
@@ -1060,15 +1078,17 @@ Table(
 # Other sizes and ratios of the grid, or a reserve of your own:
 #
 # ```
-# python -m assocmem run sparse_repair -p sizes "[10000]" -p ratios "[5, 6, 7, 8]" -p trials 20 -p share 0.1 --out runs/repair
+# python -m assocmem run sparse_repair -p sizes "[10000]" -p ratios "[5, 6, 7, 8]" \
+#   -p trials 20 -p share 0.1 --out runs/repair
 # ```
 #
-# The memory of this section for vectors of your own, as two tensors of shape $(d, n)$:
+# The memory of this section for vectors of your own, as two tensors of shape $(d, n)$; here they are random:
 #
 # ```python
-# from assocmem.memories.clipped import clipped_memory
-# from assocmem.pairs.data import Pairs
+# import torch
+# import assocmem as am
 #
-# memory = clipped_memory(Pairs(targets, keys), rounds=4)
+# targets, keys = torch.randn(2, 110, 1000, dtype=torch.float64)
+# memory = am.clipped_memory(am.Pairs(targets, keys), rounds=4)
 # print(memory.retrieves, memory.failures)
 # ```

@@ -133,9 +133,10 @@ figure
 # All $n$ keys together then cost about $2\, n \log n$.
 #
 # What is there to pay with?
-# A memory has $d^2$ free numbers, so it can move the scores in $d^2$ directions.
-# In each direction, independent normal scores have a mean square of one, and a change in that direction can make up for as much.
-# So $d^2$ directions pay a bill of $d^2$, which is enough if $d^2 > 2\, n \log n$.
+# A memory has $d^2$ free numbers, so it can move the vector of all scores in $d^2$ directions.
+# A vector of independent standard normal numbers has a component along each direction, and the mean square of a component is one.
+# A move along that direction can undo the component, so it takes one off the bill.
+# All $d^2$ directions take $d^2$ off, which is enough if $d^2 > 2\, n \log n$.
 #
 # ## The kinematic prediction
 #
@@ -241,11 +242,12 @@ stored = read_table("finite_size_scaling", "verdicts", "verdicts_thousand")
 large = stored[stored["n"] >= 300]
 undecided += large["feasible"].isna().sum()
 data = tally(large)
-for n in sizes:
-    data[n] = np.array([(d, *c) for (m, d), c in counts.items() if m == n]).T
+for size in sizes:
+    here = [(at, *count) for (m, at), count in counts.items() if m == size]
+    data[size] = np.array(here).T
 data = with_both_verdicts(data)
 all_sizes = sorted(data)
-proved = sum(int(trials.sum()) for *_, trials in data.values())
+proved = sum(int(decided.sum()) for *_, decided in data.values())
 glue("top1-proved", proved, display=False)
 glue("top1-undecided", int(undecided), display=False)
 
@@ -261,9 +263,9 @@ predicted = {n: statistical_dimension(n) for n in all_sizes}
 fits = {n: transition(n, *data[n]) for n in all_sizes}
 excess = {n: fits[n].half - predicted[n] for n in all_sizes}
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-transition", "caption": "Share of instances that some memory retrieves. Points: certified verdicts with 95% intervals. (a) Against the ratio of the theorem, whose threshold 2 is at the right edge; the lines are the kinematic prediction, with no fitted constant. (b) The same points by their distance from the predicted place; the lines have the place and the width that fit best. They narrow as $n$ grows, and cross one half at nearly the same distance."}, "image": {"alt": "Above, five steep curves between 0.8 and 1.2 on an axis that reaches 2, with measured points slightly to their left. Below, five curves of different steepness that cross each other at one half and at minus 0.2."}}
-figure, axes = figures.draw_transition(data, fits)
-figure
+# %% tags=["hide-input"] explore="explore_capacity?n=100&d=22" mystnb={"figure": {"name": "fig-transition", "caption": "Share of instances that some memory retrieves. Points: certified verdicts with 95% intervals. (a) Against the ratio of the theorem, whose threshold 2 is at the right edge; the lines are the kinematic prediction, with no fitted constant. (b) The same points by their distance from the predicted place; the lines have the place and the width that fit best. They narrow as $n$ grows, and cross one half at nearly the same distance."}, "image": {"alt": "Above, five steep curves between 0.8 and 1.2 on an axis that reaches 2, with measured points slightly to their left. Below, five curves of different steepness that cross each other at one half and at minus 0.2."}}
+shares_figure, axes = figures.draw_transition(data, fits)
+shares_figure
 
 # %% [markdown]
 # In {numref}`fig-transition` the transition is nowhere near 2, and it is sharp all the same.
@@ -304,9 +306,9 @@ Table(
 # Another $c$ would add $c - 2$ times the growth of $\log n$.
 # {numref}`fig-growth` compares the three.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-growth", "caption": "What growth says about the constant. Points: places where half of the certified instances are retrievable, with two standard errors, most of them smaller than the points. Lines start together at the smallest size. The solid one is the kinematic value, whose constant is 2; the others have the constants 1.6 and 2.5 and the same other terms."}, "image": {"alt": "Three rising curves against n on a logarithmic axis that fan out from one point; the measured points follow the middle one and lie slightly below it."}}
-figure, ax = figures.draw_growth(fits, (1.6, 2.5))
-figure
+# %% tags=["hide-input"] explore="explore_capacity?n=1000&d=100&r=0" mystnb={"figure": {"name": "fig-growth", "caption": "What growth says about the constant. Points: places where half of the certified instances are retrievable, with two standard errors, most of them smaller than the points. Lines start together at the smallest size. The solid one is the kinematic value, whose constant is 2; the others have the constants 1.6 and 2.5 and the same other terms."}, "image": {"alt": "Three rising curves against n on a logarithmic axis that fan out from one point; the measured points follow the middle one and lie slightly below it."}}
+growth_figure, ax = figures.draw_growth(fits, (1.6, 2.5))
+growth_figure
 
 # %% tags=["hide-input"]
 measured_growth = growths.growth(fits)
@@ -427,8 +429,8 @@ check(
     tolerance=0.5 / len(possible),
     falsehood=(f"a ridge of {fixed[-1]:g} is as good", shares_at[-1]),
     limits=f"the argument asks for a ridge of {median:.0e} on half of these instances "
-    f"and of {smallest:.0e} on one, and a larger one may do; how small a ridge must be "
-    "depends on the instance, which has to be known first",
+    f"and of {smallest:.0e} on one, and a larger one may do; how small a ridge must "
+    "be depends on the instance, which has to be known first",
     axis="share of instances retrieved",
 )
 
@@ -504,14 +506,14 @@ for k in tails:
 figure, ax = panels(height=3.4, width=figures.WIDTH)
 for k, look in series(tails):
     color = look["color"]
-    mine = [(d, *c) for (m, d), c in loads.items() if m == k]
+    mine = [(d, *c) for (tail, d), c in loads.items() if tail == k]
     d, successes, trials = np.array(mine).T
     plot.proportions(ax, d, successes, trials, label=f"$k = {k}$", **look)
     ax.plot(d, successes / trials, color=color, lw=1)
     ax.axvline(critical_dimension(tail_n, k), color=color, lw=1, ls=":")
 ax.plot([], [], ":", color=plot.INK, lw=1, label="kinematic value")
 ax.set(xlabel=f"dimension $d$, $n = {tail_n}$", ylabel="share of instances possible")
-ax.legend()
+ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
 figure
 
 # %% [markdown]

@@ -48,8 +48,6 @@ if importlib.util.find_spec("assocmem") is None:
 """Its source, for a given address."""
 BUILT_PAGES = {"book/ledger", "book/status", "book/tables"}
 """Pages that the build writes: there is no source to edit."""
-SEARCH_FROM_FILES = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
-"""Browsers refuse to fetch() from file://, which search uses for excerpts only: do without them there."""
 FONT_PRELOAD = re.compile(r'<link rel="preload" as="font"[^>]*>\n?')
 """The theme preloads its icon fonts, which it draws from a script anyway; from file:// each is an error."""
 
@@ -351,5 +349,4 @@ def setup(app: Sphinx) -> dict:
     app.connect("html-page-context", add_header_buttons, priority=900)  # after the theme's own at 501
     app.connect("build-finished", drop_font_preloads)
     app.connect("build-finished", add_install_cell)
-    app.add_js_file(None, body=SEARCH_FROM_FILES, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

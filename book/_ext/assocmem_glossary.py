@@ -21,15 +21,19 @@ GLOSSARY = "book/glossary"
 """The page with the terms."""
 ALSO = {"book/idea", "book/proofs", "book/errata"}
 """Pages that get links besides the sections."""
-ORDINARY = {"check", "clip", "dual", "edge", "force", "fresh", "lift", "pool", "rival"}
+ORDINARY = {
+    *("check", "clip", "column", "comparison", "coupling", "dual"),
+    *("edge", "force", "fresh", "lift", "pool", "rival"),
+}
 """Terms that are verbs or plain words as often as terms: the glossary has them, but nothing is guessed."""
 IRREGULAR = {"kind of evidence": ["kinds of evidence"], "SAT": [], "UNSAT": []}
 """Terms that have no regular plural, with the other forms that they have."""
 ELSEWHERE = {
     "certificate": ["tail_average_margin"],
     "first place": ["finite_size_scaling"],
+    "loss": ["sparse_repair"],
     "pair": ["tail_average_margin"],
-    "price": ["dual_certificate", "proofs"],
+    "price": ["dual_certificate", "ridgeless_limit", "proofs"],
     "ratio": ["top1_threshold", "tail_average_margin", "scalar_theory", "leave_one_out", "ridgeless_limit"],
 }
 """Sections and pages that use a word in another sense first, by the term."""
@@ -53,6 +57,10 @@ CLOSED = (
     addnodes.toctree,
 )
 """What has no links below it, at any depth."""
+CARD = "check-card"
+"""The class of the card of a check, in which there are names and numbers."""
+CARD_WORDS = {"check-axis", "check-key"}
+"""The classes of those parts of a card that have words of the book, such as "falsehood"."""
 
 
 # --- terms ---
@@ -162,16 +170,18 @@ def open_texts(doctree: nodes.Element) -> list[nodes.Text]:
     """
     found = []
 
-    def walk(node: nodes.Node, within: bool) -> None:
+    def walk(node: nodes.Node, within: bool, in_card: bool) -> None:
         if isinstance(node, nodes.Text):
-            if within:
+            if within and not in_card:
                 found.append(node)
         elif not isinstance(node, CLOSED):
             inside = isinstance(node, HOLDERS) or (within and isinstance(node, THROUGH))
+            classes = set(node.get("classes", ()))
+            in_card = CARD in classes or (in_card and not CARD_WORDS & classes)
             for child in node.children:
-                walk(child, inside)
+                walk(child, inside, in_card)
 
-    walk(doctree, False)
+    walk(doctree, False, False)
     return found
 
 

@@ -196,6 +196,10 @@ class Parts(SphinxPostTransform):
             for node in self.document.findall(nodes.compound)
             if "toctree-wrapper" in node["classes"] and any(node.findall(addnodes.start_of_file))
         ]
+        # Second pages stay in their chapters. Sphinx does not tell the parts of a page who their parent is.
+        inner = [list(page.findall(nodes.compound)) for page in self.document.findall(addnodes.start_of_file)]
+        nested = {id(node) for found in inner for node in found}
+        wrappers = [node for node in wrappers if id(node) not in nested]
         if top is None or not wrappers:
             return
         top[0].replace_self(nodes.title("", "Introduction"))

@@ -25,6 +25,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from assocmem.book.formula_text import formula_text
 from assocmem.book.sections import PAGES
 
 CARD = "card.png"
@@ -39,10 +40,6 @@ LENGTH = 180
 """Characters of a description; search engines show little more."""
 SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 """The space between two sentences."""
-TEX = re.compile(r"\\[A-Za-z]+|\\.|[{}$]|\^2")
-"""What a formula has that plain text does not."""
-SIGNS = {r"\times": "×", r"\alpha": "α", r"\asymp": "≍", "^2": "²"}
-"""What stands for it in plain text, where it is more than a name without a backslash."""
 FILES = ("sitemap.xml", "robots.txt", "404.html")
 """What a book has only where its address is known."""
 
@@ -50,21 +47,17 @@ FILES = ("sitemap.xml", "robots.txt", "404.html")
 # --- words ---
 
 
-def plain(tex: str) -> str:
-    """Write a formula of a few signs without TeX; what is not known loses its backslash."""
-    return TEX.sub(lambda m: SIGNS.get(m[0], m[0].strip("\\{}$,;")), tex)
+def words(node: nodes.Node) -> str:
+    """Return the words of a part of a page, formulas as plain text."""
+    copy = node.deepcopy()
+    for formula in list(copy.findall(nodes.math)):
+        formula.replace_self(nodes.Text(formula_text(expand(formula.astext(), read_macros()))))
+    return " ".join(copy.astext().split())
 
 
 def first_paragraph(doctree: nodes.document) -> str:
-    """Return the words of a page's first paragraph, formulas included."""
-    for node in doctree.findall(nodes.paragraph):
-        copy = node.deepcopy()
-        for formula in list(copy.findall(nodes.math)):
-            formula.replace_self(nodes.Text(plain(formula.astext())))
-        text = " ".join(copy.astext().split())
-        if text:
-            return text
-    return ""
+    """Return the words of a page's first paragraph that has any."""
+    return next(filter(None, map(words, doctree.findall(nodes.paragraph))), "")
 
 
 def description(text: str, length: int = LENGTH) -> str:
@@ -251,7 +244,7 @@ def describe_page(
     if doctree is None or app.builder.format != "html":
         return
     about = escape(description(first_paragraph(doctree)))
-    title = escape(plain(app.env.titles[pagename].astext()))
+    title = escape(words(app.env.titles[pagename]))
     context["metatags"] += f'\n    <meta name="description" content="{about}" />\n'
     preview = {"og:title": title, "og:description": about}
     without = {"ogp_disable": True}  # a preview leads to an address
@@ -270,7 +263,7 @@ def write_front_door(
     """
     if app.builder.format == "html" and pagename == app.config.root_doc != "index":
         site, front = app.config.html_baseurl, app.builder.get_target_uri(pagename)
-        title = plain(app.env.titles[pagename].astext())
+        title = words(app.env.titles[pagename])
         door = front_door(front, context["metatags"], title, site and site + front)
         Path(app.outdir, "index.html").write_text(door, encoding="utf-8")
 

@@ -55,6 +55,8 @@ def test_tables_are_followed_from_name_to_name():
         "draw(c)",
         'x = 1\nfor row in read_table("t", "three"):\n    x += row\n',
         "use(x, b)",
+        "y = [row for row in b]",
+        "draw([y for y in range(3)], row)",
     ]
     assert tables_behind(sources) == [
         ["s/one", "s/two"],
@@ -63,4 +65,6 @@ def test_tables_are_followed_from_name_to_name():
         [],
         ["t/three"],
         ["t/three", "s/one", "s/two"],
+        ["s/one", "s/two"],
+        ["t/three"],
     ]

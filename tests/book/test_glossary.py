@@ -125,6 +125,14 @@ def test_lists_emphasis_and_statements_have_some():
     assert linked(document) == [("load", "load"), ("Key", "key")]
 
 
+def test_on_the_card_of_a_check_only_its_key_has_some():
+    key = nodes.container(
+        "", nodes.bullet_list("", nodes.list_item("", paragraph("load"))), classes=["check-key"]
+    )
+    card = nodes.container("", paragraph("The margin of a key"), key, classes=["check-card"])
+    assert linked(page(card, paragraph("A key"))) == [("load", "load"), ("key", "key")]
+
+
 def test_a_link_made_by_hand_is_enough():
     by_hand = addnodes.pending_xref("", nodes.inline("", "load"), reftype="term", reftarget="Load")
     assert linked(page(paragraph("The load, a "), paragraph(by_hand))) == [("load", "Load")]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from assocmem.book.phase_figures import (
-    PHASE_COLOURS,
+    PHASES,
     Trained,
     draw_boundaries,
     draw_lengths,
@@ -30,8 +30,8 @@ def points(load):
 
 
 def test_maps_have_the_colours_of_the_phases():
-    assert PHASE_COLOURS(0.0)[:3] == pytest.approx([int(BELOW[k : k + 2], 16) / 255 for k in (1, 3, 5)])
-    assert PHASE_COLOURS(1.0)[:3] == pytest.approx([int(ABOVE[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+    assert PHASES(0.0)[:3] == pytest.approx([int(BELOW[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+    assert PHASES(1.0)[:3] == pytest.approx([int(ABOVE[k : k + 2], 16) / 255 for k in (1, 3, 5)])
     grid = Map(20, np.array([0.1, 0.3, 0.5]), np.array([0.1, 0.2]), np.ones((2, 3)), np.ones((2, 3)))
     figure = draw_phase_map(grid, HERE, {0.15: points(0.31)})
     curve, circles = figure.axes[0].get_lines()

@@ -33,7 +33,7 @@ def test_the_line_without_repair_and_the_share_of_the_proof_are_named():
     counts = {0.1: np.array([[0, 0], [4, 2]])}
     lines = {0.1: (np.array([0.1, 0.5]), np.array([1.0, 3.0]))}
     figure = figures.draw_split([0.1, 0.5], counts, lines, 2.0, 0.7, 100)
-    names = labels(figure.axes[0].get_legend())
+    names = labels(figure.legends[0])
     assert set(names) == {"$\\gamma = 0.1$", "outer products, no repair", "reserve of the proof"}
 
 
@@ -61,3 +61,4 @@ def test_costs_have_a_key_to_the_kinds():
     assert labels(figure.legends[0]) == [*figures.KINDS, "1.5 times the best"]
     assert [text.get_text() for text in figure.axes[0].texts] == [c.name for c in CONSTRUCTIONS]
     assert len(set(figures.KINDS.values())) == len(figures.KINDS)
+    assert set(figures.PLACES) <= {c.name for c in CONSTRUCTIONS}

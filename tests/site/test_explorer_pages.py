@@ -16,6 +16,7 @@ from assocmem.theory.scalar import saddle_points, solve_scalar
 pytestmark = [pytest.mark.site, pytest.mark.parametrize("origin", ["disk"], indirect=True)]
 
 EXPLORERS = ("capacity", "phase", "ridge")
+STILL = "() => new Promise(done => { const at = scrollY; setTimeout(() => done(at === scrollY), 300); })"
 LARGEST = 2_000_000  # bytes of a page beyond what all pages share
 
 
@@ -24,9 +25,9 @@ def explorer(page, origin):
     """Open an explorer at settings, as a link would."""
 
     def open_page(name, **settings):
-        hash_ = "&".join(f"{key}={value!r}" for key, value in settings.items())
+        query = "&".join(f"{key}={value!r}" for key, value in settings.items())
         page.goto("about:blank")
-        page.goto(f"{origin}/book/explore_{name}.html#{hash_}")
+        page.goto(f"{origin}/book/explore_{name}.html?{query}")
         page.wait_for_selector(f"#{name}-explorer .am-readings td")
         return page
 
@@ -251,15 +252,143 @@ def test_an_address_that_is_out_of_range_is_refused_in_words(explorer):
     assert "from 20 to" in page.inner_text("#set-n-note")
 
 
-def test_a_new_address_on_the_same_page_counts(explorer):
+def test_settings_after_a_hash_count_and_move_into_the_query(explorer):
     page = explorer("capacity", n=200, d=33)
     page.evaluate("location.hash = '#n=500&d=60'")
     page.wait_for_function("() => document.querySelector('.am-answer').textContent.includes('500')")
     assert page.input_value("#set-d") == "60"
+    assert "?" in page.url
+    assert "n=500&d=60" in page.url.split("?")[1]
+    assert "#" not in page.url
     before = page.inner_text("#capacity-explorer .am-answer")
     page.evaluate("location.hash = '#how-exact-it-is'")
     page.wait_for_function("() => location.hash === '#how-exact-it-is'")
     assert page.inner_text("#capacity-explorer .am-answer") == before
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_a_click_into_the_contents_keeps_the_settings(explorer, name):
+    page = explorer(name, r=0.3)
+    page.locator(
+        ".bd-sidebar-secondary a[href='#how-exact-it-is'], .bd-toc a[href='#how-exact-it-is']"
+    ).first.click()
+    page.wait_for_function("() => location.hash === '#how-exact-it-is'")
+    assert "r=0.3" in page.url
+    assert page.input_value("#set-r") == "0.3"
+    put(page, "r", 0.4)
+    assert re.search(r"\?.*r=0.4.*#how-exact-it-is$", page.url)
+    page.reload()
+    page.wait_for_selector(f"#{name}-explorer .am-readings td")
+    assert page.input_value("#set-r") == "0.4"
+
+
+def test_one_press_of_a_key_is_one_step_of_a_slider(explorer):
+    page = explorer("capacity", n=100, d=24)
+    page.focus("#set-d-slider")
+    for key, value in (("ArrowRight", 25), ("ArrowRight", 26), ("ArrowLeft", 25), ("PageUp", 35)):
+        page.keyboard.press(key)
+        assert int(page.input_value("#set-d")) == value
+    put(page, "d", 5000)
+    page.focus("#set-d-slider")
+    page.keyboard.press("ArrowUp")
+    assert 5050 < int(page.input_value("#set-d")) < 5100
+    page.keyboard.press("End")
+    page.wait_for_function("() => document.querySelector('#set-d').value === '10000000'")
+    page.focus("#set-d-slider")
+    page.keyboard.press("ArrowRight")
+    assert page.input_value("#set-d") == "10000000"
+
+
+def test_a_matrix_has_the_right_article(explorer):
+    page = explorer("capacity", n=1000, d=88)
+    assert page.inner_text(".am-answer").startswith("An 88")
+    put(page, "d", 87)
+    assert page.inner_text(".am-answer").startswith("An 87")
+    put(page, "d", 78)
+    assert page.inner_text(".am-answer").startswith("A 78")
+    numbers = [8, 11, 18, 800, 8000, 11_000, 18_500, 1, 80_000, 100, 110, 118, 1100, 1800, 10**6, 8 * 10**6]
+    words = page.evaluate("all => all.map(assocmem.widgets.article)", numbers)
+    assert words == ["An"] * 7 + ["A", "An"] + ["A"] * 6 + ["An"]
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_named_settings_a_way_back_and_a_link(explorer, name):
+    page = explorer(name)
+    before = page.inner_text(".am-answer")
+    presets = page.locator(".am-tools button.am-preset")
+    assert presets.count() >= 3
+    seen = set()
+    for preset in presets.all():
+        preset.click()
+        assert preset.get_attribute("aria-pressed") == "true"
+        seen.add(page.evaluate("location.search"))
+        assert page.locator(".am-trouble", has_text=re.compile(".")).count() == 0
+    assert len(seen) == presets.count()
+    page.click(".am-tools button.am-copy")
+    page.wait_for_function("() => document.querySelector('.am-copied').textContent !== ''")
+    page.click(".am-tools button.am-reset")
+    page.wait_for_function("text => document.querySelector('.am-answer').innerText === text", arg=before)
+    assert page.locator(".am-tools button[aria-pressed=true]").count() == 0
+
+
+def test_the_paper_figure_is_a_preset(explorer):
+    page = explorer("ridge")
+    page.get_by_role("button", name="the paper's Figure 3").click()
+    values = {name: float(page.input_value(f"#set-{name}")) for name in ("ridge", "load", "r", "beta")}
+    assert values == {"ridge": 1e-7, "load": 0.28, "r": 0.15, "beta": 30}
+
+
+def test_the_path_stays_in_view_while_a_slider_moves(explorer):
+    page = explorer("ridge", load=0.28, r=0.15, beta=3, ridge=1e-2)
+    page.wait_for_selector("#ridge-explorer[data-walk=done]")
+    lines = page.evaluate(
+        """() => new Promise(done => {
+            const slider = document.querySelector('#set-load-slider'), seen = [];
+            let left = 6;
+            const step = () => {
+                seen.push(document.querySelectorAll('#ridge-norm path.am-pale').length);
+                if (!left--) return done(seen);
+                slider.value = Number(slider.value) + 0.02;
+                slider.dispatchEvent(new Event('input', {bubbles: true}));
+                requestAnimationFrame(() => requestAnimationFrame(step));
+            };
+            step();
+        })"""
+    )
+    assert lines[0] == 0
+    assert min(lines[1:]) == 1
+    page.wait_for_selector("#ridge-explorer[data-walk=done]")
+    assert page.locator("#ridge-norm path.am-pale").count() == 0
+
+
+def test_the_map_lets_a_finger_scroll_and_takes_a_tap(browser, origin):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(f"{origin}/book/explore_phase.html?r=0.15&load=0.2")
+    page.wait_for_selector("#phase-explorer .am-readings td")
+    assert "pan-y" in page.eval_on_selector("#phase-map", "map => getComputedStyle(map).touchAction")
+    page.locator("#phase-map").scroll_into_view_if_needed()
+    box = page.locator("#phase-map").bounding_box()
+    touch = context.new_cdp_session(page)
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.7
+    before = page.evaluate("scrollY")
+    touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    for i in range(1, 8):
+        touch.send(
+            "Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y - 25 * i}]}
+        )
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_function("before => scrollY > before + 50", arg=before)
+    assert (page.input_value("#set-r"), page.input_value("#set-load")) == ("0.15", "0.2")
+    page.wait_for_function(STILL)
+    page.evaluate(
+        "document.querySelector('#phase-map').scrollIntoView({block: 'center', behavior: 'instant'})"
+    )
+    page.wait_for_function(STILL)
+    box = page.locator("#phase-map").bounding_box()
+    page.touchscreen.tap(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"])
+    page.wait_for_function("() => document.querySelector('#set-r').value > 0.5")
+    context.close()
 
 
 def test_ranges_of_probabilities_are_said_as_one_would(explorer):

@@ -124,13 +124,18 @@
 
   const host = typeof document === "undefined" ? null : document.getElementById("capacity-explorer");
   if (!host) return;
-  const { element, say, whole, percent, between, curve } = scope.widgets;
+  const { element, say, whole, article, percent, between, curve } = scope.widgets;
 
   const controls = scope.widgets.settings(host, {
     n: { label: "pairs n", value: 100, low: 20, high: 1e12, log: true, integer: true },
     d: { label: "dimension d", value: 24, low: 2, high: 1e7, log: true, integer: true },
     r: { label: "tail fraction r (0: first place)", value: 0, low: 0, high: 1 },
-  }, scope.widgets.soon(update));
+  }, scope.widgets.soon(update), [
+    { name: "100 pairs, where half of the instances fit", values: { n: 100, d: 19, r: 0 } },
+    { name: "a million pairs at the limit 2", values: { n: 1e6, d: 5257, r: 0 } },
+    { name: "the same at the limit 8", values: { n: 1e6, d: 10513, r: 0 } },
+    { name: "the paper's Figure 3", values: { n: 100800, d: 600, r: 0.15 } },
+  ]);
   const answer = element("p", { class: "am-answer", role: "status" });
   const charts = element("div", { class: "am-charts" }), wide = element("div", { class: "am-wide" });
   host.append(answer, charts);
@@ -150,7 +155,7 @@
     const found = scope.capacity.capacity(n, d, k);
     const [low, high] = found.chances, word = top1 ? "first" : `above the average of its ${whole(k)} best competitors`;
     const sure = low > 0.99 ? "almost certainly can" : high < 0.01 ? "almost certainly cannot" : `can, with a probability of ${between(low, high)},`;
-    answer.textContent = `A ${whole(d)} × ${whole(d)} matrix ${sure} put each of ${whole(n)} targets ${word}. ` +
+    answer.textContent = `${article(d)} ${whole(d)} × ${whole(d)} matrix ${sure} put each of ${whole(n)} targets ${word}. ` +
       `Half of all instances would need d ≈ ${say(found.halves[0])}${say(found.halves[0]) === say(found.halves[1]) ? "" : ` to ${say(found.halves[1])}`}.` + (d < 10 && d < n ? " (In so few dimensions all this is a guess.)" : "");
     host.dataset.verdict = low > 0.99 ? "yes" : high < 0.01 ? "no" : "open";
 

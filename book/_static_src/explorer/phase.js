@@ -15,7 +15,12 @@
     r: { label: "tail fraction r", value: 0.15, low: FRACTION[0], high: FRACTION[1] },
     load: { label: "load n/d²", value: 0.28, low: 0.005, high: TOP },
     beta: { label: "sharpness β (above the critical load)", value: 3, low: 0.1, high: 100, log: true },
-  }, widgets.soon(update));
+  }, widgets.soon(update), [
+    { name: "the paper's Figure 3, below", values: { r: 0.15, load: 0.28, beta: 30 } },
+    { name: "the same, above", values: { r: 0.15, load: 0.4, beta: 30 } },
+    { name: "half of the competitors", values: { r: 0.5, load: 0.6, beta: 3 } },
+    { name: "almost first place", values: { r: 0.01, load: 0.04, beta: 3 } },
+  ]);
   host.append(answer, charts);
   charts.append(wide);
   const map = widgets.chart(wide, { id: "phase-map", title: "Pick a point", xLabel: "tail fraction r", yLabel: "load n/d²", height: 340 });
@@ -32,8 +37,23 @@
     const at = map.at(event);
     if (at) controls.set({ r: at[0], load: at[1] });
   };
-  map.svg.addEventListener("pointerdown", (event) => { map.svg.setPointerCapture(event.pointerId); move(event); });
-  map.svg.addEventListener("pointermove", (event) => event.buttons && move(event));
+  // A finger moves the point by a tap, or sideways; one that goes up or down scrolls the page.
+  let touch = null;
+  map.svg.addEventListener("pointerdown", (event) => {
+    touch = event.pointerType === "touch" ? { x: event.clientX, y: event.clientY, sideways: false } : null;
+    if (touch) return;
+    map.svg.setPointerCapture(event.pointerId);
+    move(event);
+  });
+  map.svg.addEventListener("pointermove", (event) => {
+    if (touch && !touch.sideways) {
+      const across = Math.abs(event.clientX - touch.x), along = Math.abs(event.clientY - touch.y);
+      touch.sideways = across > 6 && across > along;
+      if (!touch.sideways) return;
+    }
+    if (event.buttons) move(event);
+  });
+  map.svg.addEventListener("click", move);
   map.svg.addEventListener("keydown", (event) => {
     const step = event.shiftKey ? 0.1 : 0.01, { r, load } = controls.values;
     const to = { ArrowLeft: { r: r - step }, ArrowRight: { r: r + step }, ArrowUp: { load: load + step }, ArrowDown: { load: load - step } }[event.key];

@@ -13,7 +13,12 @@
     load: { label: "load n/d²", value: 0.28, low: 0.01, high: 3 },
     r: { label: "tail fraction r", value: 0.15, low: 0.002, high: 0.998 },
     beta: { label: "sharpness β", value: 3, low: 0.1, high: 100, log: true },
-  }, widgets.soon(update));
+  }, widgets.soon(update), [
+    { name: "the paper's Figure 3", values: { ridge: 1e-7, load: 0.28, r: 0.15, beta: 30 } },
+    { name: "the same, above the critical load", values: { ridge: 1e-7, load: 0.4, r: 0.15, beta: 30 } },
+    { name: "just below the critical load", values: { ridge: 1e-4, load: 0.294, r: 0.15, beta: 3 } },
+    { name: "just above it", values: { ridge: 1e-4, load: 0.295, r: 0.15, beta: 3 } },
+  ]);
   const answer = element("p", { class: "am-answer", role: "status" });
   const charts = element("div", { class: "am-charts" });
   host.append(answer, charts);
@@ -23,22 +28,28 @@
   const ranks = widgets.chart(charts, { id: "ridge-percentiles", title: "Share of competitors below the signal", xLabel: "percentile w", yLabel: "share of keys up to w" });
   const table = widgets.readings(host, "At this ridge, and in the limit");
 
-  // The whole walk, for one load, tail and sharpness. It takes half a second: a piece at a time.
-  let path = { key: "", points: [], limit: null };
+  // The whole walk, for one load, tail and sharpness. It takes half a second: a piece at a time. Until it is
+  // there the last whole one stays in view, pale.
+  let path = { key: "", points: [], limit: null, old: [] };
   const ridges = Array.from({ length: POINTS }, (_, i) => RIDGES[1] * (RIDGES[0] / RIDGES[1]) ** (i / (POINTS - 1)));
 
   function follow({ load, r, beta }) {
     const key = `${load} ${r} ${beta}`;
     if (path.key === key) return;
     const below = load < theory.criticalLoad(r), at = Math.abs(load / theory.criticalLoad(r) - 1) < 1e-9;
-    path = { key, points: [], below, limit: at ? null : below ? theory.satLaws(load, r) : theory.solveScalar(load, r, beta, 0) };
+    const old = path.points.length === POINTS ? path.points : path.old;
+    path = { key, points: [], old, below, limit: at ? null : below ? theory.satLaws(load, r) : theory.solveScalar(load, r, beta, 0) };
     host.dataset.walk = "on its way";
     const mine = path;
+    let drawn = performance.now();
     (function piece() {
       if (path !== mine) return;
       const until = performance.now() + 12;
       while (mine.points.length < POINTS && performance.now() < until) mine.points.push(theory.solveScalar(load, r, beta, ridges[mine.points.length]));
-      if (mine.points.length < POINTS) return void setTimeout(piece, 0);
+      if (mine.points.length < POINTS) {
+        if (here && performance.now() > drawn + 150) (show(), drawn = performance.now()); // it grows
+        return void setTimeout(piece, 0);
+      }
       host.dataset.walk = "done";
       show();
     })();
@@ -53,24 +64,26 @@
   }
 
   function show() {
-    const { load, r, ridge } = controls.values, { points, below, limit } = path;
+    const { load, r, ridge } = controls.values, { points, old, below, limit } = path;
+    const whole = points.length === POINTS, shown = whole ? points : [...old, ...points];
+    const walk = (of) => [...(whole || !old.length ? [] : [{ line: old.map((p) => [p.ridge, of(p)]), class: "am-tail-average am-pale", name: "for the settings before" }]), { line: points.map((p) => [p.ridge, of(p)]), class: "am-tail-average", name: "along the ridge" }];
     const critical = theory.criticalLoad(r), { nu, chi, c, loss } = here;
     const lost = here.margin.cdf(0), middle = here.percentile.quantile(0.5);
     host.dataset.phase = limit === null ? "critical" : below ? "below" : "above";
 
-    const span = RIDGES, largest = Math.max(nu, ...points.map((p) => p.nu), below || !limit ? 0 : limit.nu);
+    const span = RIDGES, largest = Math.max(nu, ...shown.map((p) => p.nu), below || !limit ? 0 : limit.nu);
     const end = below || !limit ? [] : [{ across: limit.nu, class: "am-limit am-dashed", name: "limit" }];
     norms.draw({
       x: span, y: [0, 1.1 * largest],
-      marks: [...end, { line: points.map((p) => [p.ridge, p.nu]), class: "am-tail-average", name: "along the ridge" }, { dots: [[ridge, nu]], class: "am-here", big: true, name: "here" }],
+      marks: [...end, ...walk((p) => p.nu), { dots: [[ridge, nu]], class: "am-here", big: true, name: "here" }],
       text: below ? "Towards small ridges the norm grows like the logarithm of one over the ridge." : limit ? `Towards small ridges the norm tends to ${say(limit.nu)}.` : "",
     });
-    const lowest = Math.min(loss, ...points.map((p) => p.loss)), highest = Math.max(loss, ...points.map((p) => p.loss));
+    const lowest = Math.min(loss, ...shown.map((p) => p.loss)), highest = Math.max(loss, ...shown.map((p) => p.loss));
     const decade = (value, round) => 10 ** round(Math.log10(value));
     losses.draw({
       x: span, y: [decade(0.5 * lowest, Math.floor), decade(2 * highest, Math.ceil)],
       marks: [...(below || !limit ? [] : [{ across: limit.loss, class: "am-limit am-dashed", name: "limit" }]),
-        { line: points.map((p) => [p.ridge, p.loss]), class: "am-tail-average", name: "along the ridge" }, { dots: [[ridge, loss]], class: "am-here", big: true, name: "here" }],
+        ...walk((p) => p.loss), { dots: [[ridge, loss]], class: "am-here", big: true, name: "here" }],
       text: below ? "Towards small ridges the loss vanishes almost in proportion." : limit ? `Towards small ridges the loss tends to ${say(limit.loss)}.` : "",
     });
 

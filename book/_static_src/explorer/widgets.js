@@ -33,6 +33,12 @@
   // An integer, all of it.
   const whole = (n) => (Math.abs(n) >= 1e4 ? String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f") : String(n));
 
+  // "An" before eight, eleven and eighteen, however many thousands of them; "A" before all other integers.
+  const article = (n) => {
+    const leading = Math.floor(n / 1000 ** Math.floor(Math.log10(n) / 3 + 1e-9)); // of the group that is said first
+    return String(leading).startsWith("8") || leading === 11 || leading === 18 ? "An" : "A";
+  };
+
   const percent = (p) => (p > 0.9995 ? "more than 99.9%" : p < 0.0005 ? "less than 0.1%" : `${say(100 * p, 3)}%`);
 
   // Two probabilities in ascending order, as one range.
@@ -52,18 +58,26 @@
 
   // --- numbers with sliders --------------------------------------------------------------------------------
 
-  // The settings of a page: one row each of a name, a number and a slider; kept in the address after "#".
-  // A setting is {label, value, low, high, log, integer, hint}; `changed` is told all values whenever
-  // one changes. A number that is out of range is refused in words, and the last good one stays in force.
-  function settings(host, specs, changed) {
+  // The settings of a page: one row each of a name, a number and a slider; kept in the address after "?", so
+  // that the page's own anchors do not lose them. An address that has them after "#" is understood as well.
+  // A setting is {label, value, low, high, log, integer}; `changed` is told all values whenever one changes.
+  // A number that is out of range is refused in words, and the last good one stays in force.
+  // `presets` are named settings, [{name, values}], each with a button.
+  function settings(host, specs, changed, presets = []) {
     const values = {}, rows = {};
-    const asked = new URLSearchParams(location.hash.slice(1));
+    const inHash = () => (location.hash.includes("=") ? new URLSearchParams(location.hash.slice(1)) : new URLSearchParams());
+    const asked = new URLSearchParams([...new URLSearchParams(location.search), ...inHash()]);
     const form = element("form", { class: "am-settings", "aria-label": "Settings" });
     form.addEventListener("submit", (event) => event.preventDefault());
 
+    const address = () => {
+      const query = new URLSearchParams(location.search);
+      for (const [name, x] of Object.entries(values)) query.set(name, Number(x.toPrecision(12)));
+      return `${location.pathname}?${query}${location.hash.includes("=") ? "" : location.hash}`;
+    };
     const remember = () => {
-      const text = Object.entries(values).map(([name, x]) => `${name}=${Number(x.toPrecision(12))}`).join("&");
-      history.replaceState(history.state, "", `#${text}`);
+      pressed();
+      history.replaceState(history.state, "", address());
     };
     const fits = (spec, x) => Number.isFinite(x) && x >= spec.low && x <= spec.high && (!spec.integer || Number.isInteger(x));
     const rounded = (spec, x) => {
@@ -83,6 +97,20 @@
       slider.setAttribute("aria-valuetext", say(x));
     }
 
+    // One press of a key is one step of the slider, and never less than what its number can show.
+    const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10, Home: -Infinity, End: Infinity };
+    function press(name, event) {
+      const { spec, slider } = rows[name], step = steps[event.key];
+      if (!step || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      const size = Number(slider.step) * step, x = values[name];
+      let next = Number.isFinite(step) ? rounded(spec, spec.log ? x * 10 ** size : x + size) : step > 0 ? spec.high : spec.low;
+      if (spec.integer && Number.isFinite(step) && Math.abs(next - x) < Math.abs(step)) next = Math.min(spec.high, Math.max(spec.low, x + step));
+      set(name, next);
+      remember();
+      changed(values, name);
+    }
+
     for (const [name, spec] of Object.entries(specs)) {
       const id = `set-${name}`;
       const number = element("input", { id, type: "number", min: spec.low, max: spec.high, step: spec.integer ? 1 : "any", "aria-describedby": `${id}-note`, inputmode: "decimal" });
@@ -94,15 +122,47 @@
       values[name] = spec.value;
       number.addEventListener("input", () => (set(name, number.value === "" ? NaN : Number(number.value), number), remember(), changed(values, name)));
       slider.addEventListener("input", () => (set(name, rounded(spec, spec.log ? 10 ** Number(slider.value) : Number(slider.value)), slider), remember(), changed(values, name)));
+      slider.addEventListener("keydown", (event) => press(name, event));
       form.append(element("div", { class: "am-setting" }, element("label", { for: id }, spec.label), number, slider, trouble));
       set(name, spec.value);
       if (asked.has(name)) set(name, start); // or say what is wrong with it
     }
-    host.append(form);
+
+    // Named settings, the way back to the first ones, and a link to those in force.
+    const defaults = Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, spec.value]));
+    const put = (wanted) => {
+      for (const [name, x] of Object.entries(wanted)) set(name, x);
+      remember();
+      changed(values);
+    };
+    const button = (words, act, more = {}) => {
+      const made = element("button", { type: "button", ...more }, words);
+      made.addEventListener("click", act);
+      return made;
+    };
+    const named = presets.map((preset) => ({ ...preset, button: button(preset.name, () => put({ ...defaults, ...preset.values }), { class: "am-preset" }) }));
+    function pressed() {
+      for (const { values: wanted, button: made } of named) {
+        made.setAttribute("aria-pressed", String(Object.entries({ ...defaults, ...wanted }).every(([name, x]) => values[name] === x)));
+      }
+    }
+    const copied = element("span", { class: "am-copied", role: "status" });
+    const copy = button("Copy link", async () => {
+      remember();
+      copied.textContent = (await scope.toClipboard(location.href)) ? "Copied." : "The link is in the address line.";
+    }, { class: "am-copy" });
+    const reset = button("Reset", () => (copied.replaceChildren(), put(defaults)), { class: "am-reset" });
+    const tools = element("div", { class: "am-tools", role: "group", "aria-label": "Named settings" });
+    if (named.length) tools.append(element("span", { class: "am-tools-name" }, "Try"), ...named.map((preset) => preset.button));
+    tools.append(reset, copy, copied);
+    pressed();
+
+    host.append(form, tools);
+    if ([...inHash().keys()].some((name) => name in specs)) remember(); // from now on after "?"
     window.addEventListener("hashchange", () => {
-      const asked = new URLSearchParams(location.hash.slice(1)), known = Object.keys(specs).filter((name) => asked.has(name));
-      for (const name of known) set(name, Number(asked.get(name)));
-      if (known.length) changed(values);
+      const wanted = inHash(), known = Object.keys(specs).filter((name) => wanted.has(name));
+      for (const name of known) set(name, Number(wanted.get(name)));
+      if (known.length) (remember(), changed(values));
     });
     return {
       values,
@@ -237,5 +297,5 @@
     };
   }
 
-  scope.widgets = { element, say, whole, percent, between, apart, settings, readings, chart, curve, soon };
+  scope.widgets = { element, say, whole, article, percent, between, apart, settings, readings, chart, curve, soon };
 })((globalThis.assocmem = globalThis.assocmem || {}));

@@ -139,12 +139,20 @@ def tables_behind(sources: Iterable[str]) -> list[list[str]]:
 
 
 def _names(node, context):
-    """Names that a statement reads or sets; what is called is a function and holds no numbers."""
+    """Names that a statement reads or sets.
+
+    What is called is a function and holds no numbers, and names of a comprehension end with it.
+    """
     called = {id(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
+    targets = [part.target for part in ast.walk(node) if isinstance(part, ast.comprehension)]
+    inside = {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
     return [
         part.id
         for part in ast.walk(node)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, context) and id(part) not in called
+        if isinstance(part, ast.Name)
+        and isinstance(part.ctx, context)
+        and id(part) not in called
+        and part.id not in inside
     ]
 
 

@@ -16,11 +16,10 @@ from assocmem.book.plotting import (
     CROSS_ENTROPY,
     INK,
     LIMIT,
-    ORANGE,
+    MARK,
+    OTHER_MARK,
     OUTER_PRODUCTS,
-    PALETTE,
     SIGNAL,
-    SKY,
     panels,
     proportions,
     series,
@@ -40,7 +39,7 @@ from assocmem.theory.kinematics import (
     statistical_dimension,
 )
 
-WIDTH = 5.6
+WIDTH = 5.0
 """Of figures whose letters are to be read on a telephone too, in inches."""
 
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
@@ -176,7 +175,7 @@ def draw_lines_and_cone() -> tuple[Figure, Axes]:
     figure, ax = _wedge_panel(2.4)
     for degrees, look, name in (
         (28, {"color": INK, "ls": "-"}, "scores of a family that retrieves"),
-        (73, {"color": ORANGE, "ls": "--"}, "scores of one that does not"),
+        (73, {"color": MARK, "ls": "--"}, "scores of one that does not"),
     ):
         ax.plot(*np.transpose([_ray(degrees, -5), _ray(degrees, 5)]), label=name, **look)
     ax.text(0.95, -0.6, "cone:\nthe signal leads", color=INK, fontsize=9)
@@ -192,11 +191,11 @@ def draw_projections() -> tuple[Figure, Axes]:
     Figure and Axes
     """
     figure, ax = _wedge_panel(2.4)
-    ax.add_patch(Wedge((0, 0), 9, 150, 210, color=ORANGE, alpha=0.3, lw=0))
+    ax.add_patch(Wedge((0, 0), 9, 150, 210, color=MARK, alpha=0.3, lw=0))
     for side in (-1, 1):
         corners = [(0, 0), _ray(side * CONE_HALF_ANGLE, 9), _ray(side * 105, 13), _ray(side * 150, 9)]
-        ax.add_patch(Polygon(corners, color=SKY, alpha=0.15, lw=0))
-        ax.plot(*np.transpose([(0, 0), _ray(side * 150, 9)]), color=ORANGE, lw=1.2, ls="--")
+        ax.add_patch(Polygon(corners, color=OTHER_MARK, alpha=0.15, lw=0))
+        ax.plot(*np.transpose([(0, 0), _ray(side * 150, 9)]), color=MARK, lw=1.2, ls="--")
     moves = [((1.3, 0.7), (1.3, 0.7))]  # the signal leads already
     for start in ((-0.45, 1.35), (-0.2, -1.5)):
         edge = _ray(math.copysign(CONE_HALF_ANGLE, start[1]))
@@ -248,7 +247,7 @@ def draw_two_levels(signal: float, rivals: np.ndarray, k: int) -> tuple[Figure, 
     ax.axhline(high, color=LIMIT, lw=1, ls="--", label="upper level $b$")
     ax.axhline(low, color=LIMIT, lw=1, label="lower level $a$")
     ax.set(xlabel="place on the list, competitors best first", ylabel="score")
-    ax.legend(ncols=2, fontsize=8)
+    ax.legend(ncols=2)
     return figure, ax
 
 
@@ -281,7 +280,7 @@ def draw_norms(
     figure, (above, below) = panels(1, rows=2, height=7.0, width=WIDTH)
     dimensions = sorted(peaks)
     chosen = np.unique(np.linspace(0, len(dimensions) - 1, MOST_CURVES).round().astype(int))
-    looks = zip(PALETTE, DASHES, strict=True)
+    looks = [(look["color"], dashes) for dashes, look in series(DASHES)]
     for d, (color, dashes) in zip((dimensions[i] for i in chosen), looks, strict=False):
         mine = norms[(norms["d"] == d) & (norms["seed"] == 0)]
         n, nu = mine["n"].to_numpy(), mine["nu"].to_numpy()
@@ -291,7 +290,8 @@ def draw_norms(
     above.axvline(0.5, color=LIMIT, lw=1, label="threshold 1/2")
     above.set(yscale="log", title="(a)", xlabel="inverse ratio $n\\,\\log n/d^2$")
     above.set_ylabel("norm scale $\\|W\\|_F/d$")
-    above.legend(ncols=2, fontsize=8)
+    above.set_ylim(top=4e4)  # room for the names above the peaks
+    above.legend(loc="upper right", ncols=2)
     _draw_peaks(below, peaks, means, lines)
     return figure, np.array([above, below])
 
@@ -312,7 +312,7 @@ def _draw_peaks(ax, peaks, means, lines):
     ax.set(title="(b)", xlabel="$\\log\\log n$ at the peak", ylabel="$d^2/n - 2\\,\\log n$ at the peak")
     handles, names = ax.get_legend_handles_labels()
     handles.append(Line2D([], [], marker=".", ls="none", color=CROSS_ENTROPY, alpha=0.4))
-    ax.legend(handles, [*names, "peaks of single instances"], fontsize=8)
+    ax.legend(handles, [*names, "peaks of single instances"])
 
 
 def draw_law(
@@ -379,7 +379,7 @@ def draw_sides(
         ax.set(xlabel=f"along {name}", ylabel="across")
         ax.legend(loc="upper right", markerscale=5)
     axes[2].plot(*polygon, color=INK, label="weighted comparisons")
-    axes[2].plot(0, 0, "o", color=ORANGE, label="beginning and end")
+    axes[2].plot(0, 0, "o", color=MARK, label="beginning and end")
     axes[2].set(xlabel="along $U V^T$", ylabel="across", aspect="equal")
     axes[2].legend(loc="upper left", bbox_to_anchor=(1.02, 1))
     for ax, title in zip(axes, titles, strict=True):

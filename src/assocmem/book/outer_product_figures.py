@@ -24,6 +24,8 @@ from assocmem.theory import outer_products as cmm
 
 RATIO = "ratio $d^2/(n\\,\\log n)$"
 """What stands at the axis of ratios."""
+NARROW = 5.8
+"""Width in inches of a figure that is to be read on a phone too: its words are then less reduced."""
 BINS = 50
 """Of each histogram of scores."""
 SHOWN = 0.002, 0.99
@@ -49,9 +51,10 @@ def draw_columns(
     -------
     Figure
     """
-    figure, axes = panels(len(statistics), squeeze=False)
+    height = 0.4 + 2.3 * len(statistics)
+    figure, axes = panels(rows=len(statistics), width=NARROW, height=height, squeeze=False)
     lines = ((exact, "-", OUTER_PRODUCTS, "exact law"), (gaussian, "--", INK, "Gaussian picture"))
-    for ax, (name, statistic) in zip(axes[0], statistics.items(), strict=True):
+    for ax, (name, statistic) in zip(axes[:, 0], statistics.items(), strict=True):
         values = statistic(simulated)
         bins = np.linspace(*np.quantile(values, SHOWN), BINS)
         ax.hist(values, bins, density=True, color=OUTER_PRODUCTS, alpha=0.25, label="simulated")
@@ -76,7 +79,7 @@ def draw_plane(dip: np.ndarray, rise: np.ndarray, n: int, d: int) -> Figure:
     -------
     Figure
     """
-    figure, ax = panels(width=5.8, height=4.8)
+    figure, ax = panels(width=NARROW, height=4.8)
     angle = np.linspace(0, np.pi, 200)
     inside = np.abs(2 * np.cos(angle)) <= math.sqrt(2)
     edge = 2 * np.cos(angle[inside]), 2 * np.sin(angle[inside])
@@ -113,7 +116,7 @@ def draw_variances(n: Sequence[float], d: Sequence[float], found: np.ndarray, er
     -------
     Figure
     """
-    figure, ax = panels(width=6.4, height=3.4)
+    figure, ax = panels(width=NARROW, height=3.6)
     fine = np.geomspace(n[0], n[-1], 60)
     wide = np.exp(np.interp(np.log(fine), np.log(n), np.log(d)))
     laws = (
@@ -151,7 +154,7 @@ def draw_success(
     -------
     Figure
     """
-    figure, ax = panels(height=4.0)
+    figure, ax = panels(width=NARROW, height=4.2)
     for n, look in series(outcomes):
         plot.proportions(ax, *outcomes[n], label=f"$n = {n}$", **look)
         ax.plot(*laws[n], color=look["color"])
@@ -192,7 +195,7 @@ def draw_half(
     -------
     Figure
     """
-    figure, ax = panels(height=3.7)
+    figure, ax = panels(width=NARROW, height=3.9)
     ax.plot(np.log10(sizes), exact, color=OUTER_PRODUCTS, marker="o", markevery=3, label="exact law")
     ax.plot(digits, picture, "--", color=INK, label="Gaussian picture")
     expanded = cmm.half_success_expansion(digits * math.log(10))
@@ -218,16 +221,16 @@ def draw_percentiles(measured: Mapping[float, np.ndarray]) -> Figure:
     -------
     Figure
     """
-    figure, (left, right) = panels(2)
+    figure, (upper, lower) = panels(rows=2, width=NARROW, height=5.4, sharex=True)
     omega = np.linspace(0, 1, 400)
     for (load, values), look in series(measured.items()):
         color = look["color"]
-        left.ecdf(values, color=color, alpha=0.4, lw=4)
+        upper.ecdf(values, color=color, alpha=0.4, lw=4)
         law = cmm.percentile_cdf(omega, load)
-        left.plot(omega, law, lw=1.2, markevery=40, label=f"load {load:g}", **look)
-        right.hist(values, 25, range=(0, 1), density=True, color=color, alpha=0.5, histtype="step", lw=2)
-        right.plot(omega[1:-1], cmm.percentile_pdf(omega[1:-1], load), lw=1.2, markevery=40, **look)
-    left.set(xlabel="percentile $\\omega$ of the signal", ylabel="share of keys below $\\omega$")
-    right.set(xlabel="percentile $\\omega$ of the signal", ylabel="density of keys", ylim=(0, 6))
-    left.legend()
+        upper.plot(omega, law, lw=1.2, markevery=40, label=f"load {load:g}", **look)
+        lower.hist(values, 25, range=(0, 1), density=True, color=color, alpha=0.5, histtype="step", lw=2)
+        lower.plot(omega[1:-1], cmm.percentile_pdf(omega[1:-1], load), lw=1.2, markevery=40, **look)
+    upper.set(ylabel="share of keys below $\\omega$")
+    lower.set(xlabel="percentile $\\omega$ of the signal", ylabel="density of keys", ylim=(0, 6))
+    upper.legend()
     return figure

@@ -4,19 +4,18 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap, LogNorm, TwoSlopeNorm
+from matplotlib.colors import LogNorm, TwoSlopeNorm
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from scipy import special
 
 from assocmem.book.plotting import (
-    ABOVE,
     ANY_MEMORY,
-    BELOW,
     INK,
     LIMIT,
     OUTER_PRODUCTS,
     PAPER,
+    PHASES,
     SIGNAL,
     TAIL_AVERAGE,
     panels,
@@ -30,9 +29,6 @@ from assocmem.theory.finite_dimension import LawsAtSize
 from assocmem.theory.outer_products import percentile_cdf
 from assocmem.theory.ridgeless import critical_load, sat_laws
 from assocmem.theory.scalar import ScalarSolution, scalar_tail_average
-
-PHASE_COLOURS = LinearSegmentedColormap.from_list("phases", [BELOW, "#f4f1ea", ABOVE])
-"""From the colour of loads below the critical one to that of loads above, for maps of both."""
 
 LARGEST_TAIL = 0.42
 """Tail fractions up to which a map is drawn."""
@@ -63,13 +59,13 @@ def draw_phase_map(grid: Map, here: Sequence[Trained], boundaries: Mapping[float
     -------
     Figure
     """
-    figure, axes = panels(1, rows=2, height=7.6, width=NARROW, sharex=True)
+    figure, axes = panels(1, rows=2, height=6.8, width=NARROW, sharex=True)
     squares = np.array(here, dtype=float).reshape(-1, 4).T
     circles = [points.load[-1] for points in boundaries.values()]
     curve = np.linspace(0.005, LARGEST_TAIL, 80)
     maps = (
-        ("loss", {"norm": TwoSlopeNorm(HALF, 0, 1), "cmap": PHASE_COLOURS}, "(a) mean loss"),
-        ("nu", {"norm": LogNorm(0.1, 100), "cmap": PHASE_COLOURS.reversed()}, "(b) norm scale $\\nu$"),
+        ("loss", {"norm": TwoSlopeNorm(HALF, 0, 1), "cmap": PHASES}, "(a) mean loss"),
+        ("nu", {"norm": LogNorm(0.1, 100), "cmap": PHASES.reversed()}, "(b) norm scale $\\nu$"),
     )
     for ax, (name, look, title), colour in zip(axes, maps, squares[2:], strict=True):
         tiles = ax.pcolormesh(grid.load, grid.r, getattr(grid, name), rasterized=True, **look)
@@ -102,7 +98,7 @@ def draw_boundaries(certified: Mapping[float, ByDimension], trained: Mapping[flo
         With axes for each tail fraction that is certified.
     """
     count = len(certified)
-    shape = {"height": 1.2 + 1.9 * count, "width": NARROW, "sharex": True, "squeeze": False}
+    shape = {"height": 1.2 + 1.6 * count, "width": NARROW, "sharex": True, "squeeze": False}
     figure, axes = panels(1, rows=count, **shape)
     for ax, (r, proved) in zip(axes[:, 0], certified.items(), strict=True):
         critical = float(critical_load(r))
@@ -153,7 +149,7 @@ def draw_slice(
     -------
     Figure
     """
-    figure, axes = panels(1, rows=2, height=6.2, width=NARROW, sharex=True)
+    figure, axes = panels(1, rows=2, height=5.4, width=NARROW, sharex=True)
     mine = {"loss": np.array([x.loss for x in here]), "nu": np.array([x.nu for x in here])}
     readings = (lambda x: np.asarray(x["loss"]), lambda x: 1 / np.asarray(x["nu"]))
     for ax, reading in zip(axes, readings, strict=True):
@@ -229,7 +225,7 @@ def draw_slice_laws(
     -------
     Figure
     """
-    figure, axes = panels(1, rows=3, height=9.6, width=NARROW)
+    figure, axes = panels(1, rows=3, height=8.4, width=NARROW)
     limits, largest, levels = sat_laws(load, r), max(laws), np.array(LEVELS)
     t, w = np.linspace(-0.6, 2.2, 800), np.linspace(0, 1, 2001)
     nu = float(np.mean(nus[largest]))

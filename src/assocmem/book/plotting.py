@@ -47,6 +47,8 @@ BELOW = BLUE  # loads below the critical one
 AT = PINK  # the critical load
 ABOVE = ORANGE  # loads above it
 LIMIT = GREY  # of many pairs or dimensions, and lines to compare with
+MARK = ORANGE  # what a drawing without data points at
+OTHER_MARK = SKY  # and what it sets against that
 INK = "black"  # predictions on top of coloured measurements
 REPAIR_AS_PROVED = GREY  # with the reserve of the proof, beside better repairs
 REPAIR_IN_PLACE = INK  # without a reserve, beside repairs that have one
@@ -54,6 +56,8 @@ PAPER = "white"  # on maps
 MAP = LinearSegmentedColormap.from_list("map", [PAPER, "#a9d5f5", SKY, BLUE, "#02223c"])
 """From nothing to much, on a map. It begins with the paper, so that nothing is dark and much is bright on a
 dark page, which turns figures over. Lines on it are told apart by dashes, which no page turns over."""
+PHASES = LinearSegmentedColormap.from_list("phases", [BELOW, "#f4f1ea", ABOVE])
+"""From the colour of loads below the critical one to that of loads above, for maps of both."""
 
 Value = TypeVar("Value")
 

@@ -21,6 +21,8 @@ from assocmem.book.plotting import (
 )
 from assocmem.experiments.explicit.echoes import Echoes
 
+NARROW = 5.8
+"""Width in inches of a figure that is to be read on a phone too: its words are then less reduced."""
 RATIO = "ratio $d^2/(n\\,\\log n)$"
 """What stands at the axis of ratios."""
 LEAST_COUNT = 0.05
@@ -41,6 +43,21 @@ KINDS = {
 }
 """Colour and marker of the kinds of memories whose cost is compared."""
 
+BESIDE = {
+    "above": {"xytext": (6, 4)},
+    "below": {"xytext": (6, -5), "va": "top"},
+    "left": {"xytext": (-6, -6), "ha": "right", "va": "top"},
+}
+"""Where a name may stand beside its point."""
+PLACES = {
+    "sparse repair, best reserve": "below",
+    "equal signals": "left",
+    "equal signals, 2 clips": "left",
+    "equal signals, 4 finer clips": "left",
+    "cross-entropy, ridge 0.001": "left",
+}
+"""Where the names stand that would run into others above their points."""
+
 
 def draw_repaired(memories: Mapping[str, tuple[np.ndarray, np.ndarray]], gamma: float) -> Figure:
     """Margin of each key before and after the repair, one panel for each memory.
@@ -56,17 +73,18 @@ def draw_repaired(memories: Mapping[str, tuple[np.ndarray, np.ndarray]], gamma: 
     -------
     Figure
     """
-    figure, axes = panels(len(memories), sharey=True, height=3.8, squeeze=False)
-    for ax, (title, (before, after)) in zip(axes[0], memories.items(), strict=True):
+    height = 0.8 + 2.7 * len(memories)
+    figure, axes = panels(rows=len(memories), width=NARROW, height=height, squeeze=False)
+    for ax, (title, (before, after)) in zip(axes[:, 0], memories.items(), strict=True):
         low = before <= gamma
         kinds = (~low, ".", OUTER_PRODUCTS, "left alone"), (low, "x", REPAIR, "deficient, repaired")
         for which, marker, color, name in kinds:
             ax.plot(before[which], after[which], marker, ms=3.5, color=color, label=name)
         ax.axhline(2 * gamma, color=LIMIT, lw=1, ls=":", label="aim of the repair, $2\\gamma$")
         ax.axhline(0, color=LIMIT, lw=1, label="retrieved above this line")
-        ax.set(title=title, xlabel="margin before the repair")
-    axes[0, 0].set_ylabel("margin after the repair")
-    figure.legend(*axes[0, -1].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        ax.set(title=title, ylabel="margin after the repair")
+    axes[-1, 0].set_xlabel("margin before the repair")
+    figure.legend(*axes[-1, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -90,16 +108,17 @@ def draw_grid(
     -------
     Figure
     """
-    figure, axes = panels(len(outcomes), sharey=True, squeeze=False)
-    for ax, (title, by_size) in zip(axes[0], outcomes.items(), strict=True):
+    height = 1.1 + 2.4 * len(outcomes)
+    figure, axes = panels(rows=len(outcomes), sharex=True, width=NARROW, height=height, squeeze=False)
+    for ax, (title, by_size) in zip(axes[:, 0], outcomes.items(), strict=True):
         for size, look in series(by_size):
             plot.proportions(ax, *by_size[size], label=f"$n = {size}$, simulated", **look)
             ax.plot(ratios, predicted[title][size], color=look["color"], label=f"$n = {size}$, predicted")
-        ax.set(title=title, xlabel=RATIO, xscale="log")
+        ax.set(title=title, ylabel="probability that\nall are retrieved", xscale="log")
         ax.set_xticks([2, 4, 8, 16, 32], ["2", "4", "8", "16", "32"])
         ax.minorticks_off()
-    axes[0, 0].set_ylabel("probability that all are retrieved")
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    axes[-1, 0].set_xlabel(RATIO)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -131,7 +150,7 @@ def draw_split(
     -------
     Figure
     """
-    figure, ax = panels(width=6.4, height=3.9)
+    figure, ax = panels(width=NARROW, height=4.2)
     for margin, look in series(failures):
         counts = failures[margin]
         mean = np.maximum(counts.mean(axis=1), LEAST_COUNT)
@@ -143,7 +162,9 @@ def draw_split(
     ax.axvline(proof, color=LIMIT, lw=1.2, ls=":", label="reserve of the proof")
     ax.set(xscale="log", yscale="log", ylim=(0.8 * LEAST_COUNT, 2 * n))
     ax.set(xlabel="share of the coordinates that is reserved", ylabel=f"keys not retrieved of {n}")
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    ax.set_xticks([0.05, 0.1, 0.2, 0.4, 0.8], ["0.05", "0.1", "0.2", "0.4", "0.8"])
+    ax.minorticks_off()
+    figure.legend(loc="outside lower center", ncols=2)
     return figure
 
 
@@ -159,7 +180,7 @@ def draw_echo(found: Sequence[Echoes]) -> Figure:
     -------
     Figure
     """
-    figure, ax = panels(width=6.4, height=3.9)
+    figure, ax = panels(width=NARROW, height=3.9)
     x = np.concatenate([e.crosstalk for e in found])
     y = np.concatenate([e.added for e in found])
     ax.plot(x, y, ".", ms=2, alpha=0.25, color=REPAIR, label="keys")
@@ -190,7 +211,7 @@ def draw_signals(memories: Mapping[str, tuple[np.ndarray, np.ndarray]], n: int) 
     -------
     Figure
     """
-    figure, axes = panels(rows=len(memories), sharex=True, height=5.2, width=6.4, squeeze=False)
+    figure, axes = panels(rows=len(memories), sharex=True, height=5.2, width=NARROW, squeeze=False)
     bins = np.linspace(-0.2, 2.2, 73)
     for ax, (title, (signal, rival)) in zip(axes[:, 0], memories.items(), strict=True):
         ax.hist(rival, bins, color=COMPETITOR, alpha=0.6, label="best competitor")
@@ -213,14 +234,12 @@ def draw_costs(points: Sequence[tuple[str, str, float, float]]) -> Figure:
     -------
     Figure
     """
-    figure, ax = panels(height=5.2)
+    figure, ax = panels(width=NARROW, height=5.6)
     for name, kind, products, excess in points:
         color, marker = KINDS[kind]
         place = max(products, NO_PRODUCT), excess
         ax.plot(*place, marker, color=color, ms=7, ls="none")
-        below = kind == "trained" or name in ("equal signals", "equal signals, 2 clips")
-        beside = {"xytext": (-6, -6), "ha": "right", "va": "top"} if below else {"xytext": (6, 4)}
-        ax.annotate(name, place, textcoords="offset points", fontsize=8, **beside)
+        ax.annotate(name, place, textcoords="offset points", fontsize=8, **BESIDE[PLACES.get(name, "above")])
     for kind, (color, marker) in KINDS.items():
         ax.plot([], [], marker, color=color, ms=7, ls="none", label=kind)
     ax.axhline(GOOD_ENOUGH, color=LIMIT, lw=1.2, ls=":", label=f"{GOOD_ENOUGH:g} times the best")
@@ -229,5 +248,5 @@ def draw_costs(points: Sequence[tuple[str, str, float, float]]) -> Figure:
     ax.set_ylabel("$d^2$ needed over that of the best memory")
     ax.set_yticks([1, 1.5, 2, 3, 5, 10, 20], ["1", "1.5", "2", "3", "5", "10", "20"])
     ax.minorticks_off()
-    figure.legend(loc="outside lower center", ncols=3)
+    figure.legend(loc="outside lower center", ncols=2)
     return figure

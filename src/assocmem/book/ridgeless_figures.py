@@ -53,7 +53,7 @@ def draw_critical_load(r: float) -> Figure:
     -------
     Figure
     """
-    figure, (tail, curve) = panels(1, rows=2, height=5.6, width=NARROW)
+    figure, (tail, curve) = panels(1, rows=2, height=5.2, width=NARROW)
     z, quantile, kappa = np.linspace(-3.2, 3.6, 400), -special.ndtri(r), float(tail_mean(r))
     tail.plot(z, density(z), color=LIMIT, label="competitors over $\\nu$")
     tail.fill_between(
@@ -96,7 +96,7 @@ def draw_hinges(
     -------
     Figure
     """
-    figure, (below, above) = panels(1, rows=2, height=6.4, width=NARROW, sharex=True)
+    figure, (below, above) = panels(1, rows=2, height=5.6, width=NARROW, sharex=True)
     G, marks = np.linspace(-5, 3, 400), 50
     share, kappa, critical = special.ndtr(G), float(tail_mean(r)), float(critical_load(r))
     for ridge, look in series(ridges):
@@ -136,7 +136,7 @@ def draw_ridge_paths(r: float, paths: Mapping[float, ScalarSolution], limit: Sca
     -------
     Figure
     """
-    figure, (norm, loss) = panels(1, rows=2, height=6.4, width=NARROW, sharex=True)
+    figure, (norm, loss) = panels(1, rows=2, height=5.6, width=NARROW, sharex=True)
     names = ("below", "at the critical load", "above")
     for (load, path), name, (color, marker) in zip(paths.items(), names, PHASES, strict=True):
         look = {"color": color, "marker": marker, "markevery": 0.15, "label": f"{name}: {load:.4g}"}
@@ -176,7 +176,7 @@ def draw_smoothings(r: float, betas: Sequence[float]) -> Figure:
     -------
     Figure
     """
-    figure, (norm, loss) = panels(1, rows=2, height=6.2, width=NARROW, sharex=True)
+    figure, (norm, loss) = panels(1, rows=2, height=5.4, width=NARROW, sharex=True)
     critical, excess = float(critical_load(r)), np.logspace(-7, 0.3, 41)
     for beta, look in series(betas):
         points = solve_unsat(critical * (1 + excess), r, beta)

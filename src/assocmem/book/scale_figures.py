@@ -49,6 +49,9 @@ CLOSE = np.array([0.93, 0.97, 1.0, 1.03, 1.07])
 APART = 7
 """Points of a curve from one marker to the next."""
 
+NARROW = 5.8
+"""Width of these figures in inches, so that their words can be read on a phone too."""
+
 TWO_TERMS = "any memory, two terms"
 """The conjectured ratio of the best memory, ``2 - 3 log log n / log n``."""
 
@@ -80,7 +83,7 @@ def draw_chances(
     -------
     Figure and Axes
     """
-    figure, ax = panels(height=4.2)
+    figure, ax = panels(width=NARROW, height=4.2)
     halves = {name: scales.half_ratio(choices, digits, name) for name in LOOKS}
     fine = np.geomspace(TRIED, WIDEST, points)
     fine = np.sort(np.concatenate([fine, *(half * CLOSE for half in halves.values())]))
@@ -133,7 +136,7 @@ def draw_half_ratios(exponents: np.ndarray, curves: Mapping[str, np.ndarray]) ->
     -------
     Figure
     """
-    figure, ax = panels(height=5.0)
+    figure, ax = panels(width=NARROW, height=5.0)
     for shift, (name, look) in enumerate(LOOKS.items()):
         ax.plot(exponents, curves[name], label=name, markevery=(shift, APART), **look)
     logs = exponents * np.log(10)

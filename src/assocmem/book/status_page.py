@@ -28,12 +28,17 @@ anything else than an undisturbed one.
 HEAD = """\
 # Status
 
-What this copy of the book was made with, for those who compare two copies.
-The page is made at each build from the records beside the executed sections and the stored tables.
-The verdicts themselves are in the {doc}`ledger <ledger>`.
-For machines they are in <a href="../claims.json">claims.json</a>.
+What was this copy of the book made with, and what has been tried on it?
+The page is made at each build, from the records beside the executed sections and the stored tables.
 """
 """What the page begins with."""
+
+TAIL = """\
+The verdicts themselves are in the {doc}`ledger <ledger>`.
+For programs they are in <a href="../claims.json">claims.json</a>.
+Whoever compares two copies finds all records below, folded.
+"""
+"""What stands between the summary and the records."""
 
 
 def status_page(
@@ -60,16 +65,57 @@ def status_page(
     str
         MyST Markdown.
     """
-    parts = [HEAD, "## Sections\n", _sections(titles, checks, records)]
+    tables = [(link, path) for link, paths in stored(root, titles).items() for path in paths]
+    parts = [HEAD, _summary(checks, records, tables, _tried(root)), TAIL]
+    parts += ["## Sections\n", _sections(titles, checks, records)]
     versions = _versions(records)
     if versions:
-        parts += ["## Packages\n", "Those that the sections ran with.\n", versions]
-    tables = [(link, path) for link, paths in stored(root, titles).items() for path in paths]
+        parts += ["## Packages\n", "The sections ran with these versions.\n", _folded("Packages", versions)]
     if tables:
-        text = "Computed beforehand, by {doc}`sweeps <sweeps>`; {doc}`tables` has the details.\n"
-        parts += ["## Stored tables\n", text, _tables(tables)]
+        text = "They are computed beforehand, by {doc}`sweeps <sweeps>`; {doc}`tables` has the details.\n"
+        parts += ["## Stored tables\n", text, _folded(f"All {len(tables)} tables", _tables(tables))]
     parts += ["## Bad input and interruptions\n", faults(root)]
     return "\n".join(parts)
+
+
+def _folded(title, text):
+    return f"::::{{dropdown}} {title}\n{text}::::\n"
+
+
+def _summary(checks, records, tables, tried):
+    """A few lines with the numbers that most want to know."""
+    everything = [c for own in checks.values() for c in own]
+    known = [record["seconds"] for record in records.values() if record]
+    rows = [
+        ("What there is", "How much"),
+        ("Sections", len(checks)),
+        ("Checks", _verdicts(everything)),
+    ]
+    if known and len(known) == len(records):
+        machines = dict.fromkeys(machine_in_words(record) for record in records.values())
+        rows.append(("Time to execute all sections", f"{duration(sum(known))}, in {', '.join(machines)}"))
+    if tables:
+        count, seconds = 0, 0.0
+        for _, path in tables:
+            own, cost = _size(path)
+            count, seconds = count + own, seconds + cost
+        rows.append(
+            ("Stored tables", f"{len(tables)}, with {count} rows that took {duration(round(seconds))}")
+        )
+    if tried:
+        failures = sum(row[2] for row in tried)
+        words = (
+            f"{sum(row[1] for row in tried)} trials, {failures or 'no'} failure{'' if failures == 1 else 's'}"
+        )
+        rows.append(("Bad input and interruptions", words))
+    return list_table(rows, "status-table")
+
+
+def _size(path):
+    """Rows of a stored table, and the seconds that they took as far as that is known."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return len(rows), sum(float(row[SECONDS]) for row in rows if row[SECONDS])
 
 
 def faults(root: Path) -> str:
@@ -85,17 +131,25 @@ def faults(root: Path) -> str:
     str
         MyST Markdown.
     """
+    tried = _tried(root)
+    if tried is None:
+        return f"Nothing is noted in `{FAULTS}` yet: `make faults` does that.\n"
+    total = "All", sum(row[1] for row in tried), sum(row[2] for row in tried), ""
+    head = "Tried", "Trials", "Failures", "Day"
+    table = list_table([head, *tried, total], "status-table")
+    return f"{TRIED}\n{_folded(f'All {len(tried)} kinds of trials', table)}"
+
+
+def _tried(root):
+    """What was tried, how often, with how many failures and when; None where nothing is noted."""
     path = root / FAULTS
     if not path.exists():
-        return f"Nothing is noted in `{FAULTS}` yet: `make faults` does that.\n"
+        return None
     with path.open(encoding="utf-8", newline="") as file:
-        tried = [
+        return [
             (row["what"], int(row["trials"]), int(row["failures"]), row["date"])
             for row in csv.DictReader(file)
         ]
-    total = "All", sum(row[1] for row in tried), sum(row[2] for row in tried), ""
-    head = "Tried", "Trials", "Failures", "Day"
-    return f"{TRIED}\n{list_table([head, *tried, total], 'status-table')}"
 
 
 def _sections(titles, checks, records):
@@ -144,14 +198,13 @@ def _tables(tables):
             origin["device"] if origin["device"] != "cpu" else origin["machine"]
             for origin in record["origins"]
         )
-        with path.open(encoding="utf-8", newline="") as file:
-            seconds = [float(row[SECONDS]) for row in csv.DictReader(file) if row[SECONDS]]
+        _, seconds = _size(path)
         rows.append(
             (
                 link,
                 f"`{path.stem}`",
                 record["rows"],
-                duration(round(sum(seconds))) if seconds else "",
+                duration(round(seconds)) if seconds else "",
                 " to ".join(dict.fromkeys((days[0], days[-1]))),
                 ", ".join(machines),
             )

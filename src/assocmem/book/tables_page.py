@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from assocmem.book.markdown import section_link, table_anchor, table_of_facts
+from assocmem.book.markdown import list_table, section_link, table_anchor, table_of_facts
 from assocmem.progress import duration
 from assocmem.sweeps.stored_table import SECONDS, described
 
@@ -13,12 +13,18 @@ HEAD = """\
 # Stored tables
 
 What would take too long for a page is computed beforehand, by {doc}`sweeps <sweeps>`, and stored.
-Each table in `data/SECTION` is a `.csv` beside the sweep file that asks for its rows and the record of where
-each of them comes from.
-A section reads a table only if the three agree, and a test computes some rows of each again.
-This page is made from the records.
+Here is all of it, with the time that its rows took.
 """
 """What the page begins with."""
+
+TAIL = """\
+Each table is a `.csv` in `data/SECTION`.
+Beside it are the sweep file that asks for its rows and the record of where each of them comes from.
+A section reads a table only if the three agree, and a test computes some rows of each again.
+Below, each table has its record, folded.
+It names the function that computed the rows, the machine, the versions and the days.
+"""
+"""What stands between the list of all tables and their records."""
 
 EXPLORERS = ("explorer", "{doc}`Explorers <explore_capacity>`")
 """The folder of tables that belongs to no section, and the pages that read it."""
@@ -44,8 +50,12 @@ def tables_page(root: Path, titles: Mapping[str, str]) -> str:
     ValueError
         If a table is not what its record describes, or stale.
     """
+    groups = stored(root, titles)
     parts = [HEAD]
-    for heading, tables in stored(root, titles).items():
+    if groups:
+        parts.append(_overview(groups))
+    parts.append(TAIL)
+    for heading, tables in groups.items():
         parts += [f"## {heading}\n", *map(_entry, tables)]
     waiting = sorted(p for p in (root / "data").glob("*/*.yml") if not p.with_suffix(".csv").exists())
     if waiting:
@@ -72,9 +82,31 @@ def stored(root: Path, titles: Mapping[str, str]) -> dict[str, list[Path]]:
     return {link: tables for link, tables in found.items() if tables}
 
 
+def _overview(groups):
+    """One line for each table: what it holds, for which page, how large it is and what it took."""
+    rows = [("Table", "What it holds", "Rows", "Time")]
+    for tables in groups.values():
+        for path in tables:
+            head, own, _ = described(path)
+            seconds = _seconds(head, own)
+            time = duration(round(sum(seconds))) if seconds else ""
+            link = f"[`{path.stem}`](#{table_anchor(_name(path))})"
+            rows.append((link, f"{_title(path)}.", len(own), time))
+    return list_table(rows, "tables-overview")
+
+
+def _name(path):
+    return f"{path.parent.name}/{path.stem}"
+
+
+def _seconds(head, rows):
+    """Times of the rows that have one."""
+    return [float(row[head.index(SECONDS)]) for row in rows if row[head.index(SECONDS)]]
+
+
 def _entry(path):
     head, rows, record = described(path)
-    seconds = [float(row[head.index(SECONDS)]) for row in rows if row[head.index(SECONDS)]]
+    seconds = _seconds(head, rows)
     timed = "" if len(seconds) == len(rows) else f" for {len(seconds)} of them"
     time = f"; {duration(sum(seconds))} of computation{timed}" if seconds else ""
     missing = f"; {record['missing']} more are asked for" if record["missing"] else ""
@@ -90,8 +122,9 @@ def _entry(path):
     }
     if record["confirmed"]:
         facts["Confirmed"] = _confirmed(record)
-    anchor = table_anchor(f"{path.parent.name}/{path.stem}")
-    return f"({anchor})=\n### `{path.stem}`\n\n{_title(path)}.\n\n{table_of_facts(facts)}"
+    short = f"{len(rows)} rows" + (f", {duration(round(sum(seconds)))}" if seconds else "")
+    record_of = f"::::{{dropdown}} Its record: {short}\n{table_of_facts(facts)}::::\n"
+    return f"({table_anchor(_name(path))})=\n### `{path.stem}`\n\n{_title(path)}.\n\n{record_of}"
 
 
 def _title(path):

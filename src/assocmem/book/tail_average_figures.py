@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Polygon
 
-from assocmem.book.plotting import AMONG_BEST, CROSS_ENTROPY, INK, TAIL_AVERAGE
+from assocmem.book.plotting import AMONG_BEST, CROSS_ENTROPY, INK, PAPER, TAIL_AVERAGE
 
 LOW, HIGH = -5.0, 4.0
 """Ends of both axes."""
@@ -37,7 +37,7 @@ def draw_demands(ax: Axes, marks: Mapping[str, np.ndarray]) -> None:
         Columns to mark, scores less the signal, the third at `THIRD`; a dashed line joins the first two.
     """
     for color, corners in REGIONS:
-        ax.add_patch(Polygon(corners, facecolor="white", edgecolor="none"))
+        ax.add_patch(Polygon(corners, facecolor=PAPER, edgecolor="none"))
         ax.add_patch(Polygon(corners, facecolor=color, alpha=0.35, edgecolor="none"))
         ax.add_patch(Polygon(corners, fill=False, edgecolor=color, lw=1.2))
     for x, y, name in LABELS:

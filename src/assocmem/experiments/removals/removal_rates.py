@@ -343,7 +343,8 @@ def rate_evidence(
         for e in own:
             laws = fit_estimate(rows, e, load if place is None else SETTINGS[place]["load"])
             for law, name in zip(laws, (e.size, f"{e.size}_rms"), strict=False):
-                label = e.text if name == e.size else f"{e.text}, root mean square"
+                text = e.text if place is None else e.text.split(", from")[0]
+                label = text if name == e.size else f"{text}, root mean square"
                 if (name, place) in SLOW:
                     slow.append(f"{label} only $d^{{{law.exponent:.2f}}}$ {SLOW[name, place]}")
                     continue
