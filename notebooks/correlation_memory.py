@@ -631,7 +631,7 @@ real = 1000 * cmm.query_failure(1000, dimension_at_ratio(1000, 10)).value
 excess = real / math.exp(cmm.log_pair_bound(math.log(1000), 10))
 check(
     "equation-cmm-eight-heuristic",
-    r"exponent of failing pairs over $1/(4 \alpha)$ at two loads, continued to large $d$",
+    r"exponent of failing pairs over $1/(4 \alpha)$, two loads, continued to large $d$",
     kind="simulation",
     axis=r"exponent of failing pairs over $1/(4\alpha)$",
     each=[f"load {load:g}" for load in pair_law],
@@ -946,7 +946,7 @@ cut_off = [float(math.sqrt(1 / load) < stats.norm.ppf(level)) for load in loads]
 steady = [stats.norm.cdf(1 / math.sqrt(load)) for load in loads]
 check(
     "equation-percentile-copula",
-    f"integrals of the density, up to {level} and of the percentile, {len(loads)} loads",
+    f"mass of the density up to {level}, and its mean, {len(loads)} loads",
     kind="identity",
     axis=f"mass below {level}, and mean",
     each=[f"{what}, load {load:g}" for what in ("mass", "mean") for load in loads],

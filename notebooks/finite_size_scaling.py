@@ -492,7 +492,8 @@ x, y, errors, free = norm_peak.mean_line(peaks)
 fixed = norm_peak.mean_line(peaks, slope=-3.0)[-1]
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-figure1", "caption": "The paper's Figure 1 repeated. (a) Norm scale along the load, one instance for each of six dimensions, with stars at the peaks; grey, the limiting threshold 1/2. (b) Peaks of all dimensions in the coordinates in which the conjecture is a line of slope $-3$: means over instances (squares) with two standard errors, and single instances (small dots). The line of slope $-3$ that fits best is the wide grey band; the best line of any slope (dashed) lies within it. Dotted: the kinematic value."}, "image": {"alt": "Above, six curves with sharp peaks between loads 0.82 and 1.2, further left for larger dimension. Below, points along a falling line, with a cloud of single instances around those of small dimension."}}
-norms_figure, axes = figures.draw_norms(norms, peaks, (x, y, errors), (fixed, free))
+means = (x, y, errors)
+norms_figure, norms_axes = figures.draw_norms(norms, peaks, means, (fixed, free))
 norms_figure
 
 # %% tags=["hide-input"]
@@ -568,7 +569,7 @@ predicted = np.array([statistical_dimension(n) for n in all_sizes])
 shift = half - predicted
 
 # %% tags=["hide-input"] explore="explore_capacity?n=1000&d=100&r=0" mystnb={"figure": {"name": "fig-law", "caption": "The finite-size law. Green dots: where half of all instances are certified to be retrievable, with two standard errors. The kinematic value is the wide green band, and its expansion in the level the dotted line on top of it. Dashed: the conjecture's two terms. Orange squares: the peaks of the trained norm, mean over instances. The certified points lie below the band, and a little below the dashed line."}, "image": {"alt": "Falling curves of d squared over n minus two log n against n on a logarithmic axis from 20 to 2500; green dots slightly below the wide band, orange squares near them, a dashed line that runs among the points."}}
-law_figure, ax = figures.draw_law((x, y, errors), found)
+law_figure, law_axes = figures.draw_law((x, y, errors), found)
 law_figure
 
 # %% tags=["hide-input"]

@@ -502,8 +502,8 @@ check(
     tolerance=4 * error + abs(kinematic - 1),
     falsehood=("the median of the tail in place of its mean", median_boundary),
     limits=f"raw boundaries lie {excess.min():.1f} to {excess.max():.1f} per cent "
-    "above the curve; what a finite dimension shifts is allowed for, which leaves little "
-    "more than 3 tolerances",
+    "above the curve; what a finite dimension shifts is allowed for, which leaves "
+    "little more than 3 tolerances",
     axis=r"boundary over $\alpha_{\mathrm{c}}(r)$",
     each=[f"$r = {x:g}$" for x in fractions],
 )
@@ -595,7 +595,7 @@ signals = (instance.U * answers).sum(dim=0) / trained.nu
 margins = trained.margins / trained.nu
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-lengths", "caption": "Signals and margins of the keys of one trained memory below the critical load, against the lengths of their answers. Dashed: the median margin. Line: that margin, and a tail average that is proportional to the length."}, "image": {"alt": "Dots scatter about a rising line. Crosses lie on a horizontal line, apart from a few above it."}}
-lengths, signals, margins = (part.cpu().numpy() for part in (lengths, signals, margins))
+lengths, signals, margins = (v.cpu().numpy() for v in (lengths, signals, margins))
 common = {"edge": float(np.median(margins))}
 common |= {"tail": float(np.mean((signals - margins) / lengths))}
 phase_figures.draw_lengths(lengths, signals, margins, **common)

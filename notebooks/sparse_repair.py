@@ -382,7 +382,7 @@ shares_found, share_errors = np.array(measured_shares).T
 first = shares_found[0] * math.sqrt(math.log(share_sizes[0]))
 check(
     "remark-1",
-    f"share of deficient keys at {len(share_sizes)} sizes, $d^2 = {ratio:g}\\, n \\log n$",
+    f"share of deficient keys at {len(share_sizes)} sizes, ratio {ratio:g}",
     kind="simulation",
     axis="share of deficient keys",
     each=[f"$n = {size}$" for size in share_sizes],
@@ -670,7 +670,7 @@ Table(
 # \end{aligned}
 # $$ (eq-approach)
 #
-# What $x$ and $\gamma$ add themselves is of the order of $x$, smaller by $\log\log n$ only.
+# What $x$ and $\gamma$ add themselves is of the order of $x$, which is smaller by a factor $\log\log n$ only.
 # ($\gamma$ cannot be much smaller than what deficient keys typically lack, $1/(2\sqrt{\log n \log\log n})$.)
 #
 # The stored curve has been computed without this calculation, so the two can be compared.
@@ -976,7 +976,9 @@ shown = range(len(CONSTRUCTIONS))
 
 def entry(size, k):
     """Half ratio and its error, or nothing."""
-    return "" if (size, k) not in halves else "{:.2f} ± {:.2f}".format(*halves[size, k])
+    if (size, k) not in halves:
+        return ""
+    return "{:.2f} ± {:.2f}".format(*halves[size, k])
 
 
 Table(
@@ -1025,7 +1027,7 @@ for size in tested:
     nothing_gained += [cmm.exact_half_success_ratio(size), equal]
 check(
     "proposition-2",
-    "beyond the paper: ratio for success 1/2 of equal signals without and with one clip",
+    "beyond the paper: ratio for success 1/2, equal signals without and with one clip",
     kind="stored simulation",
     axis="ratio $d^2/(n \\log n)$ at which half succeed",
     each=[

@@ -264,7 +264,7 @@ fits = {n: transition(n, *data[n]) for n in all_sizes}
 excess = {n: fits[n].half - predicted[n] for n in all_sizes}
 
 # %% tags=["hide-input"] explore="explore_capacity?n=100&d=22" mystnb={"figure": {"name": "fig-transition", "caption": "Share of instances that some memory retrieves. Points: certified verdicts with 95% intervals. (a) Against the ratio of the theorem, whose threshold 2 is at the right edge; the lines are the kinematic prediction, with no fitted constant. (b) The same points by their distance from the predicted place; the lines have the place and the width that fit best. They narrow as $n$ grows, and cross one half at nearly the same distance."}, "image": {"alt": "Above, five steep curves between 0.8 and 1.2 on an axis that reaches 2, with measured points slightly to their left. Below, five curves of different steepness that cross each other at one half and at minus 0.2."}}
-shares_figure, axes = figures.draw_transition(data, fits)
+shares_figure, shares_axes = figures.draw_transition(data, fits)
 shares_figure
 
 # %% [markdown]
@@ -307,7 +307,7 @@ Table(
 # {numref}`fig-growth` compares the three.
 
 # %% tags=["hide-input"] explore="explore_capacity?n=1000&d=100&r=0" mystnb={"figure": {"name": "fig-growth", "caption": "What growth says about the constant. Points: places where half of the certified instances are retrievable, with two standard errors, most of them smaller than the points. Lines start together at the smallest size. The solid one is the kinematic value, whose constant is 2; the others have the constants 1.6 and 2.5 and the same other terms."}, "image": {"alt": "Three rising curves against n on a logarithmic axis that fan out from one point; the measured points follow the middle one and lie slightly below it."}}
-growth_figure, ax = figures.draw_growth(fits, (1.6, 2.5))
+growth_figure, growth_axes = figures.draw_growth(fits, (1.6, 2.5))
 growth_figure
 
 # %% tags=["hide-input"]

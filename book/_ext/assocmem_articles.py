@@ -59,6 +59,21 @@ def _article(path, _when):
     return BeautifulSoup(CODE.sub("", found[0]), "html.parser").article if found else None
 
 
+def element_at(article: Tag, anchor: str) -> Tag | None:
+    """Return the element with an anchor; the second question about an article is answered at once."""
+    asked, places = _PLACES.get(id(article), (None, {}))
+    if asked is not article:
+        places = {}
+        for node in article.find_all(id=True):
+            places.setdefault(node["id"], node)
+        _PLACES[id(article)] = article, places
+    return places.get(anchor)
+
+
+_PLACES: dict[int, tuple[Tag, dict[str, Tag]]] = {}
+"""Elements by anchor, for each article; an article that is kept here keeps its ``id``."""
+
+
 def classes(node: Tag) -> set[str]:
     """Return the classes of an element."""
     return set(node.get("class") or ())

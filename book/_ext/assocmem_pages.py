@@ -35,6 +35,8 @@ MODULES = (
     strip,
 )
 """What the head, the end and the anchors of a section are made by: the page is read anew when one changes."""
+LAST_TO_READ = "book/bibliography"
+"""The last page before those on running the book."""
 
 
 def add_around_section(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -79,9 +81,24 @@ def add_filter(
         app.add_js_file("ledger.js")
 
 
+def end_reading(
+    app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None
+) -> None:
+    """Let the last page for readers lead no further: what follows it is for those who run things.
+
+    Parameters
+    ----------
+    app, pagename, templatename, context, doctree
+        As Sphinx gives them with ``html-page-context``.
+    """
+    if pagename == LAST_TO_READ:
+        context["next"] = None
+
+
 def setup(app: Sphinx) -> dict:
     """Register the extension with Sphinx."""
     app.connect("source-read", add_around_section)
+    app.connect("html-page-context", end_reading)
     app.connect("html-page-context", add_filter)
     app.add_css_file("pages.css")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

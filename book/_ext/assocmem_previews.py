@@ -15,10 +15,11 @@ import copy
 import json
 import posixpath
 import re
+from itertools import takewhile
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from assocmem_articles import classes, finished_pages, is_formula, read_article
+from assocmem_articles import classes, element_at, finished_pages, is_formula, read_article
 from bs4.element import Tag
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -70,7 +71,8 @@ def preview(article: Tag, anchor: str) -> Tag | list[Tag]:
         return head_of(node)
     if node.name == "dt":
         meaning = node.find_next_sibling("dd")
-        return [node, *([] if meaning is None else list(meaning.find_all(True, recursive=False))[:2])]
+        told = [] if meaning is None else meaning.find_all(True, recursive=False)
+        return [node, *takewhile(lambda part: part.name in ("p", "ul", "ol") or is_formula(part), told[:3])]
     output = node.find(class_="cell_output") if "cell" in classes(node) else None
     return [output or node]
 
@@ -79,7 +81,7 @@ def place(article: Tag, anchor: str) -> Tag | None:
     """Return the element that an anchor stands for: that of its name, or what an empty one stands before."""
     if not anchor:
         return article.find("section")
-    node = article.find(id=anchor)
+    node = element_at(article, anchor)
     while node is not None and node.name in ("span", "a") and not node.get_text(strip=True):
         after = node.find_next_sibling(True)
         if node.parent.name == "section" and (after is None or HEADINGS.match(after.name) or not after.text):

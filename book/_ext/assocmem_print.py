@@ -45,6 +45,11 @@ WIDTHS = {
 GUESSES = {"conjecture_node", "assumption_node"}
 """Statements that have the colour of what is not proved, by the names of their classes in sphinx-proof."""
 
+GREEK = (
+    "alpha α beta β gamma γ delta δ epsilon ε kappa κ lambda λ mu μ nu ν rho ρ sigma σ tau τ chi χ omega ω"
+)
+"""Letters that may stand in a heading, after their names in TeX."""
+
 FONTS = r"""
 \usepackage{unicode-math}
 \setmainfont{texgyrepagella}[
@@ -61,6 +66,7 @@ PREAMBLE = r"""
 \setcounter{tocdepth}{1}
 \addto\captionsenglish{\renewcommand{\contentsname}{Contents}}
 \AtBeginDocument{\date{}\let\setminus\smallsetminus} % no math font has the former
+\pdfstringdefDisableCommands{GREEK} % in bookmarks, which know no formulas
 \raggedbottom
 \emergencystretch=3em
 
@@ -164,6 +170,9 @@ def set_up_print(app: Sphinx, config: Config) -> None:
     about = (
         rf"\hypersetup{{pdftitle={{{config.html_title}}}, pdfauthor={{{config.author}}}, bookmarksnumbered}}"
     )
+    words = GREEK.split()
+    pairs = zip(words[::2], words[1::2], strict=True)
+    greek = "".join(rf"\def\{name}{{{letter}}}" for name, letter in pairs)
     config.latex_elements = {
         **config.latex_elements,
         "papersize": "a4paper",
@@ -175,7 +184,7 @@ def set_up_print(app: Sphinx, config: Config) -> None:
         "printindex": "",
         "sphinxsetup": SETUP,
         "fvset": r"\fvset{fontsize=\footnotesize}",
-        "preamble": config.latex_elements.get("preamble", "") + PREAMBLE + about,
+        "preamble": config.latex_elements.get("preamble", "") + PREAMBLE.replace("GREEK", greek) + about,
     }
 
 

@@ -39,11 +39,11 @@ KINDS = (
     "page",
     "section",
     "check",
-    "record",
+    "entry",
     "reference",
 )
 """Kinds of pieces; of several with the name that is looked for, the first kind comes first."""
-RECORDS = {"book/benchmarks.html", "book/ledger.html", "book/status.html", "book/tables.html"}
+RECORDS = ("book/api/", "book/benchmarks.html", "book/ledger.html", "book/status.html", "book/tables.html")
 """Pages for looking up: their headings repeat what other pages are about."""
 PIECES = {
     ".ledger-entry": "ledger entry",
@@ -56,7 +56,7 @@ PIECES = {
     ".citation[id]": "reference",
 }
 """What has a place of its own, beside sections."""
-NOT_PROSE = ".cell, .section-parameters, .ledger-overview, .ledger-table, details"
+NOT_PROSE = ".cell, .section-parameters, .ledger-overview, .ledger-table, dl.py, details"
 """What is left out of the words of a section, but for the pieces in it."""
 NAME = re.compile(
     r"\b(Theorem|Proposition|Lemma|Corollary|Conjecture|Definition|Remark|Equation|Figure|Fig\.|Claim) "
@@ -182,8 +182,6 @@ def names_in(title: str, kind: str) -> list[str]:
         return [*names, *title.split(": ", 1)]
     if kind in ("page", "section"):
         return [re.sub(r"^([\d.]+ )?(The |A )?", "", title)]
-    if kind == "function":
-        return [title, title.rpartition(".")[2]]
     return [title] if kind == "term" else names
 
 
@@ -243,12 +241,15 @@ def index(articles: dict[str, tuple[str, Tag]], words: dict[str, list[str]]) -> 
             continue
         pages.append([path, next((title for kind, _, title, _ in own if kind == "page"), path)])
         for found, anchor, title, words_in_it in own:
-            kind = "record" if found == "section" and path in RECORDS else found
+            kind = "entry" if found == "section" and path.startswith(RECORDS) else found
             text = words_in_it
             if kind in ("figure", "reference"):  # their title is how they begin
                 text = text.replace("Fig. ", "Figure ", 1).removeprefix(title.removesuffix(" …")).lstrip()
-            if text or kind not in ("section", "record"):  # a heading with nothing below it leads nowhere
-                names = list(dict.fromkeys(names_in(title, kind)))
+            if text or kind not in ("section", "entry"):  # a heading with nothing below it leads nowhere
+                names = names_in(title, kind)
+                if kind == "function":  # what the face offers goes by its own name as well
+                    names = [anchor] + ([anchor.partition(".")[2]] if anchor.count(".") == 1 else [])
+                names = list(dict.fromkeys(names))
                 everything.append([len(pages) - 1, KINDS.index(kind), anchor, title, names, text])
     return {"kinds": KINDS, "pages": pages, "words": words, "pieces": everything}
 

@@ -7,7 +7,7 @@
   const MOST = 30; // results shown at once
   const EXCERPT = 230; // characters
   const PLACES = new Set(["page", "section"]); // a name that they share with a thing is rather the thing's
-  const WEIGHTS = { page: 15, section: 10, check: -40, record: -40, reference: -60 }; // what repeats others comes after them
+  const WEIGHTS = { page: 15, section: 10, check: -40, entry: -40, function: -60, reference: -60 }; // what repeats others comes after them
   const TOKEN = /\p{Script=Greek}|(?:(?!\p{Script=Greek})[\p{L}\p{M}])+|\p{N}+(?:\.\p{N}+)*/gu;
   const NUMBERED =
     /^(theorem|proposition|lemma|corollary|conjecture|definition|remark|equation|figure|section|part|claim)$/;
@@ -110,6 +110,9 @@
   };
 
   const weigh = (piece, terms) => {
+    const own = terms.map(({ phrases }) => phrases[0]);
+    const named = (phrases) => piece.names.includes(asName(phrases));
+    const isNamed = named(own);
     let score = 0;
     let inTitle = 0;
     let at = -1;
@@ -126,21 +129,19 @@
         if (text.at >= 0 && (at < 0 || text.at < at)) at = text.at;
         if (title.like || text.like) hits.push(phrase);
       }
-      if (!best) return undefined;
+      if (!best && !isNamed) return undefined;
       score += best;
       inTitle += titled;
     }
     const isTitled = inTitle === terms.length;
     if (isTitled) score += 60 + (40 * terms.length) / Math.max(1, piece.titleTokens.length);
-    const own = terms.map(({ phrases }) => phrases[0]);
     if (terms.length > 1) {
       const together = own.flat();
       if (lookUp(together, piece.titleTokens).like) score += 60;
       else if (lookUp(together, piece.textTokens).like) score += 25;
     }
-    const named = (phrases) => piece.names.includes(asName(phrases));
     const isPlace = PLACES.has(book.kinds[piece.kind]);
-    if (named(own)) score += isPlace ? 200 : 2000 - 100 * piece.kind;
+    if (isNamed) score += isPlace ? 200 : 2000 - 100 * piece.kind;
     else if (!isPlace && terms.some(({ phrases }) => phrases.slice(1).some((phrase) => named([phrase])))) score += 150;
     const weight = WEIGHTS[book.kinds[piece.kind]] ?? 0;
     return { piece, score: score + (isTitled ? weight : Math.min(weight, 0)), at, hits };

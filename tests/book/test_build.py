@@ -21,6 +21,7 @@ EXTENSIONS = Path(__file__).resolve().parents[2] / "book" / "_ext"
 INDEX = "(re-run)=\n# Small\n"
 PROMISED = {s.id: 1 for s in statements().values() if s.section == "correlation_memory"}
 GOOD = {"kind": "simulation", "measured": 8, "predicted": 8, "tolerance": 1, "falsehood": ("4", 4)}
+GOOD |= {"axis": "size"}
 
 
 @pytest.fixture

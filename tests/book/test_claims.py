@@ -95,6 +95,13 @@ def test_a_check_that_tells_little_apart_needs_limits():
     )
 
 
+def test_a_check_without_an_axis_is_told():
+    assert claims.unlabelled([eight(8.0, axis="$d^2$")]) == []
+    assert claims.unlabelled([eight(8.0)]) == [
+        "proposition-1, the constant: axis must say what the numbers are"
+    ]
+
+
 def test_where_nothing_is_tolerated_a_miss_is_infinitely_far():
     c = eight(8.0, tolerance=0)
     assert (c.distance, c.falsehood_distance, c.force) == (0, np.inf, np.inf)

@@ -57,6 +57,7 @@ def test_tables_are_followed_from_name_to_name():
         "use(x, b)",
         "y = [row for row in b]",
         "draw([y for y in range(3)], row)",
+        "row = 3\ndraw(row)",
     ]
     assert tables_behind(sources) == [
         ["s/one", "s/two"],
@@ -67,4 +68,5 @@ def test_tables_are_followed_from_name_to_name():
         ["t/three", "s/one", "s/two"],
         ["s/one", "s/two"],
         ["t/three"],
+        [],
     ]

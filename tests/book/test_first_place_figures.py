@@ -38,7 +38,7 @@ def test_one_arrow_for_the_signal_and_for_each_competitor_of_its_pool():
 
 def test_each_size_has_a_name_beside_the_prediction():
     _, (above, _) = figures.draw_transition({30: counts(30), 60: counts(60)}, {n: found(n) for n in (30, 60)})
-    assert labels(above) == ["$n=30$", "$n=60$", "kinematic prediction", "theorem: 2"]
+    assert labels(above) == ["$n=30$", "$n=60$", "kinematic", "theorem: 2"]
 
 
 def test_laws_of_other_constants_start_where_the_true_one_does():

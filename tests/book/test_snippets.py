@@ -33,6 +33,7 @@ ROOT = project_root()
 PLACES = [
     ROOT / "README.md",
     *sorted((ROOT / "book").glob("*.md")),
+    *sorted((ROOT / "book" / "api").glob("*.md")),
     *sorted((ROOT / "notebooks").glob("*.py")),
 ]
 FENCE = re.compile(

@@ -38,7 +38,8 @@ table = Table({"size": np.arange(n), "square": np.arange(n) ** 2})
 table
 
 # %%
-found = check("lemma-3", "it", kind="simulation", measured=8, predicted=8, tolerance=1, falsehood=("4", 4))
+found = check("lemma-3", "it", kind="simulation", measured=8, predicted=8, tolerance=1, falsehood=("4", 4),
+  axis="size")
 found
 
 # %%

@@ -449,7 +449,8 @@ print(n, "things")
 """
 CHECK = """
 # %%
-claims.check({claim!r}, "it", kind="simulation", measured=8, predicted=8, tolerance=1, falsehood=("4", 4))
+claims.check({claim!r}, "it", kind="simulation", measured=8, predicted=8, tolerance=1, falsehood=("4", 4),
+  axis="size")
 """
 CONFIG = """\
 title: small

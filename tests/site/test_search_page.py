@@ -51,7 +51,11 @@ def test_every_piece_has_a_place(site, index):
 
 
 def test_formulas_are_not_tex_and_code_is_absent(index):
-    words = " ".join(f"{title} {text}" for _, _, _, title, _, text in index["pieces"])
+    words = " ".join(
+        f"{title} {text}"
+        for page, _, _, title, _, text in index["pieces"]
+        if not index["pages"][page][0].startswith("book/api/")  # whose docstrings speak of code
+    )
     for sign in (r"\frac", r"\(", r"\[", "alpha=0.35", "plt.", "np.", "import numpy"):
         assert sign not in words, sign
     assert "d²/(n log n)" in words

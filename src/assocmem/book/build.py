@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from assocmem.book.claims import read_checks, surprises, weak
+from assocmem.book.claims import read_checks, surprises, unlabelled, weak
 from assocmem.book.explorer import write_script
 from assocmem.book.ledger import ledger, ledger_line, ledger_page, miscounts
 from assocmem.book.notes import read_notes
@@ -227,7 +227,8 @@ def write_ledger(names: Sequence[str], root: Path) -> list[str]:
     -------
     list of str
         The checks whose verdict is not the one that their section reports, those that could hardly have
-        failed, and the statements that are checked more or less often than ``notebooks/sections.yml`` says.
+        failed or do not say what their numbers are, and the statements that are checked more or less often
+        than ``notebooks/sections.yml`` says.
     """
     checks = _checks(names, root)
     entries = ledger(checks, {name: checks_of_story(root / PAGES / f"{name}.ipynb") for name in names})
@@ -237,7 +238,7 @@ def write_ledger(names: Sequence[str], root: Path) -> list[str]:
     _write_if_changed(root / "book" / "_extra" / "claims.json", json.dumps(entries, indent=1) + "\n")
     promised = {name: notes.checks for name, notes in read_notes(names, root).items()}
     everything = [c for own in checks.values() for c in own]
-    return miscounts(checks, promised) + surprises(everything) + weak(everything)
+    return miscounts(checks, promised) + surprises(everything) + weak(everything) + unlabelled(everything)
 
 
 def _checks(names, root):

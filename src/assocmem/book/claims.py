@@ -345,7 +345,7 @@ def _in_tolerances(distance):
         return "0 tolerances away"
     if np.isinf(distance):
         return "away where nothing is tolerated"
-    number = "more than 1000" if distance > 1000 else f"{distance:.2g}"
+    number = "more than 1000" if distance > 1000 else f"{distance:.{2 if distance < 99.5 else 3}g}"
     return f"{number} tolerances away"
 
 
@@ -434,3 +434,17 @@ def weak(checks: Iterable[Check]) -> list[str]:
         for c in checks
         if c.force < FORCE and not c.limits
     ]
+
+
+def unlabelled(checks: Iterable[Check]) -> list[str]:
+    """Lines for the checks whose axis says nothing, so that a strip would be points of nobody knows what.
+
+    Parameters
+    ----------
+    checks : iterable of Check
+
+    Returns
+    -------
+    list of str
+    """
+    return [f"{c.claim}, {c.what}: axis must say what the numbers are" for c in checks if not c.axis.strip()]

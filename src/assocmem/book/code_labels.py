@@ -133,7 +133,8 @@ def tables_behind(sources: Iterable[str]) -> list[list[str]]:
             own = [*_read(node), *(table for name in _names(node, ast.Load) for table in holds.get(name, []))]
             found += own
             for name in _names(node, ast.Store):
-                holds[name] = list(dict.fromkeys([*holds.get(name, []), *own]))
+                kept = [] if isinstance(node, ast.Assign) else holds.get(name, [])
+                holds[name] = list(dict.fromkeys([*kept, *own]))
         behind.append(list(dict.fromkeys(found)))
     return behind
 

@@ -111,7 +111,7 @@ def draw_transition(data: Counts, fits: Mapping[int, Transition]) -> tuple[Figur
     below.set(xlim=(-1.2, 0.9), xlabel="$d^2/n$ less its predicted place $E\\,M$", ylabel=label, title="(b)")
     handles, names = above.get_legend_handles_labels()
     handles += [Line2D([], [], color=INK, lw=1.2), Line2D([], [], color=LIMIT, lw=1)]
-    above.legend(handles, [*names, "kinematic prediction", "theorem: 2"], loc="center right")
+    above.legend(handles, [*names, "kinematic", "theorem: 2"], loc="center right")
     below.legend([Line2D([], [], color=INK, lw=1.2)], ["best fit"], loc="upper left")
     return figure, np.array([above, below])
 

@@ -249,7 +249,7 @@ def svg(drawn: Strip, told: str, *, small: bool = False) -> str:
     ]
     if not small:
         parts += [
-            f'<text x="{along(at):.1f}" y="{bottom + 16:.1f}" text-anchor="middle" font-size="12.5" '
+            f'<text x="{along(at):.1f}" y="{bottom + 16:.1f}" text-anchor="{_anchor(at)}" font-size="12.5" '
             f'fill="currentColor">{label}</text>'
             for at, label in drawn.ticks
         ]
@@ -260,6 +260,11 @@ def svg(drawn: Strip, told: str, *, small: bool = False) -> str:
         f'<svg class="{kind}" {size}viewBox="0 0 {width} {total:.0f}" role="img" '
         f'aria-label="{html.escape(told)}">{"".join(parts)}</svg>'
     )
+
+
+def _anchor(at):
+    """Where a label is held, so that those near the ends stay whole."""
+    return "start" if at < 0.04 else "end" if at > 0.96 else "middle"
 
 
 def _path(name, d, *, fill="none", stroke="none", width=0.0):
