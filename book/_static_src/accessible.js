@@ -21,6 +21,13 @@
     }
   };
 
+  // A fold says in its title what is in it; the label that comes with it says the same of all.
+  const nameFolds = () => {
+    for (const fold of document.querySelectorAll("details.hide > summary[aria-label]")) {
+      fold.removeAttribute("aria-label");
+    }
+  };
+
   // References are entries of a list; the role that Sphinx gives them is no longer one.
   const nameEntries = () => {
     for (const node of document.querySelectorAll('[role="list"] > [role="doc-biblioentry"]')) {
@@ -43,6 +50,7 @@
   };
 
   addEventListener("DOMContentLoaded", nameEntries);
+  addEventListener("DOMContentLoaded", nameFolds);
   addEventListener("load", () => {
     const typeset = window.MathJax?.startup?.promise ?? Promise.resolve();
     typeset.then(markScrolling);
