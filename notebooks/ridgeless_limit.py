@@ -127,7 +127,7 @@ memory = [
 # $$
 # \begin{aligned}
 # \kappa_r &= \frac{\varphi(q_r)}{r} , \\[0.6em]
-# \alpha_{\mathrm c}(r) &= \frac{1}{\E (\kappa_r - G)_+^2} .
+# \alpha_c(r) &= \frac{1}{\E (\kappa_r - G)_+^2} .
 # \end{aligned}
 # $$ (eq-ridgeless-critical)
 #
@@ -164,8 +164,8 @@ ridgeless_figures.draw_critical_load(r)
 #
 # Fix $r$ and $\beta$. Let $\nu_\lambda$ be the norm scale of {prf:ref}`thm-scalar` at the ridge $\lambda$, and let $\lambda \downarrow 0$.
 #
-# * If $\alpha < \alpha_{\mathrm c}(r)$, then $\nu_\lambda \to \infty$ and the mean loss goes to zero.
-# * If $\alpha > \alpha_{\mathrm c}(r)$, then $\nu_\lambda$ tends to a finite $\nu_0$ and the mean loss to a positive number.
+# * If $\alpha < \alpha_c(r)$, then $\nu_\lambda \to \infty$ and the mean loss goes to zero.
+# * If $\alpha > \alpha_c(r)$, then $\nu_\lambda$ tends to a finite $\nu_0$ and the mean loss to a positive number.
 # :::
 #
 # The two phases have laws of their own, for signals, for margins and for percentiles.
@@ -183,7 +183,7 @@ ridgeless_figures.draw_critical_load(r)
 # :::{prf:theorem} Laws below (Proposition 12 of the paper)
 # :label: thm-ridgeless-below
 #
-# If $\alpha < \alpha_{\mathrm c}(r)$ and $\lambda \downarrow 0$, then in law
+# If $\alpha < \alpha_c(r)$ and $\lambda \downarrow 0$, then in law
 #
 # * signals over $\nu_\lambda$ tend to $\max(G, \rho_\alpha)$,
 # * margins over $\nu_\lambda$ tend to $\max(G, \rho_\alpha) - \kappa_r$,
@@ -197,7 +197,7 @@ ridgeless_figures.draw_critical_load(r)
 # :::{prf:theorem} Laws above (Proposition 13 of the paper)
 # :label: thm-ridgeless-above
 #
-# If $\alpha > \alpha_{\mathrm c}(r)$ and $\lambda \downarrow 0$, then signals, margins and percentiles have the laws of {prf:ref}`thm-scalar` at the norm scale $\nu_0$.
+# If $\alpha > \alpha_c(r)$ and $\lambda \downarrow 0$, then signals, margins and percentiles have the laws of {prf:ref}`thm-scalar` at the norm scale $\nu_0$.
 # :::
 #
 # The ledger has what was found about each: [Definition 4](#definition-4) and Propositions [11](#proposition-11), [12](#proposition-12) and [13](#proposition-13).
@@ -259,7 +259,7 @@ ridgeless_figures.draw_critical_load(r)
 # $$
 #
 # with equality for weights that are proportional to the *hinge* $(\kappa_r - G)_+$.
-# So the slope can be positive if and only if $\E (\kappa_r - G)_+^2 > 1/\alpha$, and that is $\alpha > \alpha_{\mathrm c}(r)$.
+# So the slope can be positive if and only if $\E (\kappa_r - G)_+^2 > 1/\alpha$, and that is $\alpha > \alpha_c(r)$.
 #
 # **A detail.**
 # The hinge is larger than one for very small $G$, which a weight may not be.
@@ -294,8 +294,8 @@ ridgeless_figures.draw_hinges(
 #
 # $$
 # \begin{aligned}
-# \frac{1}{\alpha_{\mathrm c}} &\simeq 1 + \kappa_r^2 && (r \to 0) , \\[0.6em]
-# \frac{2}{\alpha_{\mathrm c}} &\simeq 1 + 4 \varphi(0)\, \kappa_r + \kappa_r^2 && (r \to 1) .
+# \frac{1}{\alpha_c} &\simeq 1 + \kappa_r^2 && (r \to 0) , \\[0.6em]
+# \frac{2}{\alpha_c} &\simeq 1 + 4 \varphi(0)\, \kappa_r + \kappa_r^2 && (r \to 1) .
 # \end{aligned}
 # $$ (eq-ridgeless-ends)
 #
@@ -396,7 +396,7 @@ ridgeless_figures.draw_ridge_paths(r, paths, limit)
 #
 # $$
 # \begin{aligned}
-# \E (\tau - G)_+^2 &= \frac{1}{\alpha_{\mathrm c}} - \frac1\alpha , \\[0.6em]
+# \E (\tau - G)_+^2 &= \frac{1}{\alpha_c} - \frac1\alpha , \\[0.6em]
 # \text{mean loss} &= - \E\, I(A) ,
 # \end{aligned}
 # $$ (eq-ridgeless-given-up)
@@ -426,7 +426,7 @@ for name, value in numbers.items():
 #
 # ## What smoothing and ridge do
 #
-# The sharpness $\beta$ of the tail average is in neither $\alpha_{\mathrm c}(r)$ nor the explicit law ([Remark 4](#remark-4)).
+# The sharpness $\beta$ of the tail average is in neither $\alpha_c(r)$ nor the explicit law ([Remark 4](#remark-4)).
 # Where the norm diverges the smoothing drops out; where the norm is of order one it matters ([Remark 5](#remark-5)).
 
 # %% tags=["hide-input"] explore="explore_phase?r=0.15&load=0.28" mystnb={"figure": {"name": "fig-beta", "caption": "Without a ridge and above the critical load, for several smoothings $\\beta$: norm scale times relative excess of the load (top) and mean loss (bottom). Dashed: the explicit law, in which $\\beta$ does not occur."}, "image": {"alt": "Top, curves that start far apart on the right and merge on the left, where a dashed line lies on them. Bottom, curves that rise from a common one."}}
@@ -730,7 +730,7 @@ check(
 #
 # Derivations, tables and measurements follow here in the order of {doc}`the story <ridgeless_limit>`, and with its symbols.
 # The load is $\alpha$, the tail fraction $r$, the sharpness of the smoothing $\beta$, the ridge $\lambda$ and the norm scale $\nu$.
-# The mean of the normal tail is $\kappa_r$, the critical load $\alpha_{\mathrm c}(r)$, the edge of the laws below it $\rho_\alpha$, and $\delta = \rho_\alpha - \kappa_r$.
+# The mean of the normal tail is $\kappa_r$, the critical load $\alpha_c(r)$, the edge of the laws below it $\rho_\alpha$, and $\delta = \rho_\alpha - \kappa_r$.
 #
 # ## The tail average of a wide law
 #
@@ -775,7 +775,7 @@ Table(
 #
 # $$
 # \begin{aligned}
-# \frac{1}{\alpha_{\mathrm c}} \simeq {}& 2 t - \log(4 \pi t) + 3 \\
+# \frac{1}{\alpha_c} \simeq {}& 2 t - \log(4 \pi t) + 3 \\
 # & + \frac{\log(4 \pi t) - 5}{2 t} .
 # \end{aligned}
 # $$ (eq-ridgeless-small)
@@ -951,7 +951,7 @@ check(
 #
 # $$
 # \begin{aligned}
-# \E(\tau - G)_+^2 &= \frac{1}{\alpha_{\mathrm c}} - \frac1\alpha + 2 M \lambda \nu , \\[0.6em]
+# \E(\tau - G)_+^2 &= \frac{1}{\alpha_c} - \frac1\alpha + 2 M \lambda \nu , \\[0.6em]
 # \nu\, \E(\tau - G)_+ &= Y - \lambda \nu^2 , \\[0.3em]
 # Y &= \E\Bigl[ A \log\tfrac{1 - A}{A} ;\, G > \tau \Bigr] ,
 # \end{aligned}
@@ -1008,7 +1008,7 @@ check(
 # ## The transition with a ridge
 #
 # A ridge rounds the transition.
-# Near the critical load and below it, only one combination of load and ridge matters: $(1/\alpha - 1/\alpha_{\mathrm c})/\sqrt\lambda$.
+# Near the critical load and below it, only one combination of load and ridge matters: $(1/\alpha - 1/\alpha_c)/\sqrt\lambda$.
 # This follows from {eq}`eq-ridgeless-near`.
 # So the rounded region is as wide as the root of the ridge.
 
