@@ -17,7 +17,7 @@ def test_a_card_has_the_sentence_the_strip_and_its_key():
     assert "[Proposition 1](#proposition-1): " in text
     assert "\n$d^2/(n \\log n)$\n" in text
     assert "> measured: 8.1\n" in text
-    assert "> predicted: 8, with its tolerance 0.5: 0.2 tolerances away\n" in text
+    assert "> predicted: 8, with its tolerance 0.5; the number is 0.2 tolerances away\n" in text
     assert "> falsehood, the constant is 4: rejected, 8.2 tolerances away\n" in text
     assert r"\begin{picture}" in text
     assert "*Limits*" not in text

@@ -29,7 +29,7 @@ def card(c: Check, anchor: str) -> str:
     statement = statements()[c.claim]
     words = {
         "points": _with_numbers("measured", in_short(c.measured), len(c.measured)),
-        "band": f"{_predicted(c)}: {c.agreement}",
+        "band": f"{_predicted(c)}; {_measurement(c)} {c.agreement}",
         "crosses": f"falsehood, {c.falsehood}: {c.rejection}",
     }
     lines = [
@@ -75,6 +75,11 @@ def _predicted(c):
         return "predicted, with its tolerance"
     known = f" {in_short(c.tolerance)}" if len(set(c.tolerance)) == 1 else ""
     return f"predicted: {bound_in_short(c.relation, c.predicted)}, with its tolerance{known}"
+
+
+def _measurement(c):
+    """What is at the distance that is told: one number, or all of them together."""
+    return "the number is" if len(c.measured) == 1 else "the numbers together are"
 
 
 def _capital(text):
