@@ -430,8 +430,8 @@ check(
     falsehood=(f"a ridge of {fixed[-1]:g} is as good", shares_at[-1]),
     limits="the argument asks for a ridge of "
     f"${figures.scientific(median, 0)}$ on half of these instances "
-    f"and of ${figures.scientific(smallest, 0)}$ on one, and a larger one may do; how small a ridge must "
-    "be depends on the instance, which has to be known first",
+    f"and of ${figures.scientific(smallest, 0)}$ on one, and a larger one may do; "
+    "how small a ridge must be depends on the instance, which has to be known first",
     axis="share of instances retrieved",
 )
 
