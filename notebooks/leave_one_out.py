@@ -26,15 +26,16 @@
 # This section takes pairs away, measures some fifty sizes that the proof bounds, and reads off the power of $d$ of each.
 # Nearly all are as stated, and several are smaller.
 # One is larger than the paper says, unless the tail holds half of the competitors.
-# Its theorem does not suffer, and the page of {doc}`errata <../errata>` lists it among all others.
+# No theorem of the paper suffers from it.
+# It is one of the points on the page of {doc}`errata <../errata>`.
 #
 # This page tells the story.
-# All other checks are on its second page, which comes next in the book.
-# The tools of the proof are explained in {ref}`half a page <proof-fresh>`.
+# The other checks are on {doc}`a page of their own <leave_one_out_checks>`.
+# {ref}`Another half a page <proof-fresh>` explains the tools of the proof.
 
 # %% tags=["parameters"]
 seed = 1  # base seed of every random draw; [0, inf)
-load = 0.25  # load alpha = n/d^2; [0.1, 5]
+load = 0.25  # load, the pairs per entry of the memory; [0.1, 5]
 r = 0.2  # tail fraction; [0.01, 0.5]
 beta = 3.0  # inverse smoothing width; [0.1, 1000]
 ridge = 0.5  # ridge lambda; [1e-6, 10]
@@ -118,9 +119,12 @@ memory = [
 # Write $\widehat W$ and $\widehat W^{\setminus h}$ for the two minimisers and $\Delta W = \widehat W - \widehat W^{\setminus h}$ for the motion between them.
 # In the same way $\Delta S$ and $\Delta \mu$ are the motions of scores and thresholds.
 # A hat on $\hat a_h$ and $\hat m_h$ says that all pairs are there.
-# Finally $H^{\setminus h}$ is the Hessian of $\Psi^{\setminus h}$ in $W$ at its minimiser, with thresholds held still ([Definition 2](#definition-2)).
 #
-# A bound $O_\prec(d^{e})$ holds up to any small power of $d$, for nearly all data.
+# Finally $H^{\setminus h}$ is the Hessian of $\Psi^{\setminus h}$ in $W$ at its minimiser, with thresholds held still ([Definition 2](#definition-2)).
+# It is a linear map on matrices, and $H[X]$ is what it makes of a matrix $X$.
+# The inner product of two matrices is $\langle X, Y \rangle = \operatorname{tr}(X^\top Y)$, and its norm is $\norm{X}_F$.
+#
+# A bound $O_\prec(d^{e})$ with some power $e$ holds up to any small power of $d$, for nearly all data.
 #
 # :::{prf:proposition} Rank-one reduction and stability (Propositions 3 and 4 of the paper)
 # :label: prop-loo
@@ -140,9 +144,10 @@ memory = [
 # :::
 #
 # These are Propositions [3](#proposition-3) and [4](#proposition-4).
-# Appendix C proves the second by a sharper comparison, [Theorem 3](#theorem-3).
-# That is a Newton step which knows of both losses of a pair, with an error of $d^{-1}$.
-# The first follows by the expansion of Appendix B.
+# The paper proves the second, (A1) to (A3), by a sharper comparison, [Theorem 3](#theorem-3).
+# It compares the motion with a Newton step, which has an error of $d^{-1}$.
+# That step knows both ways in which a pair acts: as a key with a loss of its own, and as a competitor in the losses of others.
+# The first proposition then follows by an expansion.
 #
 # ## One pair is removed
 #
@@ -215,7 +220,7 @@ figure
 # $$ (eq-loo-coupling)
 #
 # How long is it?
-# Were the $v_i$ unrelated to their factors, $\xi_h$ would have the length $\sqrt n\, d^{-2} \sim d^{-1}$ and could be forgotten.
+# Were the $v_i$ unrelated to the numbers in front of them, $\xi_h$ would have the length $\sqrt n\, d^{-2} \sim d^{-1}$ and could be forgotten.
 # But the push is hardest from keys that score high with target $h$.
 # Those $v_i$ lean along $W^\top u_h$ and add up, to a length of $d^{-1/2}$.
 #
@@ -228,12 +233,13 @@ figure
 # Three predictions of $\Delta W$ differ in what they know.
 # They also differ in the Hessian that they take, and the two Hessians must not be mixed.
 # In $H^{\setminus h}$ thresholds are held still.
-# In the *profiled* Hessian they follow $W$; only this one says how the minimiser answers a force, and $T_h$ is its inverse, without pair $h$.
+# In the *profiled* Hessian they follow $W$, and only this one says how the minimiser answers a force.
+# Its inverse, without pair $h$, is called $T_h$.
 #
 # - *Classical* leave-one-out knows one loss, that of key $h$ itself.
-#   It predicts $a\, T_h[X_h]$.
-#   Here $X_h = (u_h - \eta_h) v_h^\top$ is the gradient of the new margin at the old minimiser, $\eta_h = \sum_{j \ne h} p_{j,h} u_j$ is the mean of the targets in the tail of key $h$, and $a$ is the force of the pair.
-# - The *rank-one reduction* of {prf:ref}`prop-loo` is as simple as it gets: $u_h v_h^\top$, and thresholds held still.
+#   It predicts $a\, T_h[X_h]$, where $a$ is the force of the pair and $X_h = (u_h - \eta_h) v_h^\top$ is the gradient of its margin at the old minimiser.
+#   In it $\eta_h = \sum_{j \ne h} p_{j,h} u_j$ is the mean of the targets in the tail of key $h$.
+# - The *rank-one reduction* of {prf:ref}`prop-loo` is the simplest: it has $u_h v_h^\top$ in place of $X_h$, and holds thresholds still.
 # - The *coupled* Newton step of [Theorem 3](#theorem-3) is the classical one plus $B_h = -T_h[G_h]$.
 #   Here $G_h$ is the force that target $h$ exerts as a competitor of the others, of which $u_h \xi_h^\top$ is the main part.
 #
@@ -330,7 +336,8 @@ rows = [
 ]
 
 # %% [markdown]
-# Together with stored instances of up to $d = 96$ they make the fits, wherever the parameters are those of the store.
+# Together with stored instances of up to $d = 96$ they make the fits.
+# The stored ones have load 1/4, $r = 0.2$, $\beta = 3$ and $\lambda = 0.5$, and are used where the parameters of the section are the same.
 # The checks take two more settings from the store up to $d = 48$, one with less smoothing ($\beta = 10$) and one with less ridge ($\lambda = 0.1$).
 #
 # Two things are divided out before a power is fitted.
@@ -373,8 +380,10 @@ figure.legend(handles=power_key(), loc="outside upper center", ncols=2)
 figure
 
 # %% [markdown]
-# The first panels of {numref}`fig-rates` are the claims of the section.
-# The last two are explained below: $\widehat E$ is what a linear expansion leaves over, and the simplified trace belongs to a simpler Hessian.
+# The first four panels of {numref}`fig-rates` are the claims of the section.
+# The last two are explained later.
+# The matrix $\widehat E$ is what a linear expansion leaves over ({ref}`below <larger-entry>`).
+# The simplified trace belongs to a simpler Hessian ({ref}`on the next page <simplified-trace>`).
 #
 # {numref}`fig-loo-chain` puts the estimates in the order of the proof.
 # It begins with the force that target $h$ exerts on the others.
@@ -411,6 +420,7 @@ figure
 # %% [markdown]
 # Now the claims themselves are checked.
 # Each of these checks holds the bounds of a statement against the fitted powers at three settings.
+# [Proposition 3](#proposition-3) is tried twice: $R_h$ is the error when the first pair goes, and $R_i$ that when another pair $i$ goes after it.
 # Its falsehood is a bound that is better by $\sqrt d$.
 # A fitted power may be off by two of its standard errors and by 0.08, for what the next term of a size does at these dimensions.
 
@@ -566,8 +576,8 @@ display(check(**motion_evidence.entry_evidence(moving[0.5][0], half=True)))
 # which is still good enough.
 # The paper's own argument, by operator norm and rank, serves the diagonal part as before.
 # Measured, the whole is even $d^{-1}$.
-# So the error of the rank-one reduction is not in the expansion.
-# It is the coupling $u_h \xi_h^\top$, and its sister $\hat a_h\, \eta_h v_h^\top$, the mean of the targets in the tail of key $h$.
+# So the error of the rank-one reduction does not come from the expansion.
+# It comes from what the reduction leaves out: the coupling $u_h \xi_h^\top$, and the term $\hat a_h\, \eta_h v_h^\top$ with the mean of the targets in the tail of key $h$.
 #
 # With the profiled Hessian, which lets thresholds follow, the term with $\Delta\mu_i$ is gone, and the rest is compatible with $d^{-4}$.
 # All other terms, and why no theorem depends on this one, are {ref}`among the errata <errata-entries>`.
@@ -575,7 +585,12 @@ display(check(**motion_evidence.entry_evidence(moving[0.5][0], half=True)))
 # ## What concentrates
 #
 # The scalar theory needs one thing more: that averages over a trained memory hardly depend on the pairs ([Proposition 5](#proposition-5)).
-# Its parts are (A4), that the largest singular value of $\widehat W$ grows like $\sqrt d$ and no faster, (A5), that averages over scores stay within $d^{-1/2}$ of their means, and (A6), the same for the normalised trace $\operatorname{tr}(H^{-1})/d^2$.
+# It has three parts.
+#
+# - (A4) The largest singular value of $\widehat W$ grows like $\sqrt d$ and no faster.
+# - (A5) Averages over scores stay within $d^{-1/2}$ of their means.
+# - (A6) So does the normalised trace $\operatorname{tr}(H^{-1})/d^2$.
+#
 # The argument for (A5) is {ref}`Poincaré and the adjoint <proof-poincare>`, that for (A4) {ref}`a projection <proof-projection>`.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-loo-spread", "caption": "Standard deviations over instances of three averages (marks): of the squares of signals and of competitors (A5), and of the normalised trace (A6). Solid: fitted powers of $d$. Dashed, from the first point on: the power $-1/2$ that is stated. All three fall like $d^{-1}$."}, "image": {"alt": "Three series of marks that fall along straight lines on logarithmic axes, each more steeply than a dashed line from its first point."}}
@@ -635,12 +650,13 @@ figure
 #
 # **Smoothing to zero.** The bounds carry factors $\beta$, since a score may move by no more than $1/\beta$ for its slope to stay what it was.
 # Powers of the motion stay, constants grow, and entries of $\widehat E$ are slower to reach theirs.
-# For $\beta = 100$ the coupled step needs a dimension more than three times that of $\beta = 3$ to be as good.
+# To be as good as for $\beta = 3$, the coupled step for $\beta = 100$ needs a dimension more than three times as large.
 #
 # **Ridge to zero, below the critical load.** The minimiser grows without bound, and one pair moves it ever further.
 # The step misses about four times the share at $\lambda = 0.001$ that it does at 0.5.
-# Scores there move by powers of about $-0.7$ up to $d = 48$, short of the stated $-1$.
-# By {eq}`eq-score-share` they get there above $d = 100$, and in the meantime the motion of the minimiser itself still grows.
+# Up to $d = 48$ the fitted powers of the motions of scores are about $-0.7$ there, short of the stated $-1$.
+# By {eq}`eq-score-share` they reach it above $d = 100$ only.
+# In the meantime the motion of the minimiser itself still grows.
 #
 # **Ridge to zero, above it.** The limit of ridge zero is finite and the step stays good.
 # Powers look steeper there than they are, since small instances still lie below their own, blurred, transition.
@@ -729,7 +745,7 @@ draw_powers(ax, [line(e) for e in removal_rates.ESTIMATES])
 figure
 
 # %% [markdown]
-# The same as a table.
+# Here are the same numbers as a table.
 # Its last column says where the book gives another power than the paper states.
 
 # %% tags=["hide-input"]
@@ -1027,8 +1043,10 @@ check(**removal_evidence.averages_evidence(several))
 # Given $v$ that is normal with variance $\norm{Wv}^2/d$, and this is nearly $V_0 = \norm{W}_F^2/d^2$ ([Lemma 20](#lemma-20), [Corollary 1](#corollary-1)).
 #
 # How far is the score from a normal copy with variance $V_0$?
+# Both statements write $X$ for the score and $Y$ for the copy, and $\norm{X - Y}_2$ is the root mean square of their difference in the checks.
 # The distance is at most of order $\norm{W^\top W}_F / (d^2 \sqrt{V_0})$, and more can be said.
-# Let $\epsilon$ run over the eigenvalues of $W^\top W$; then $N = (\sum \epsilon)^2 / \sum \epsilon^2$ counts those that share the norm.
+# Let $\epsilon$ run over the eigenvalues of $W^\top W$.
+# Then $N = (\sum \epsilon)^2 / \sum \epsilon^2$ counts those that share the norm.
 # Relative to $\sqrt{V_0}$ the distance is $1/\sqrt{2N}$.
 #
 # [Remark 9](#remark-9) calls the scale the spread of the eigenvalues, and rightly says that it is small when they are alike.

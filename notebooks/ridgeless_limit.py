@@ -157,7 +157,7 @@ ridgeless_figures.draw_critical_load(r)
 # The fewer competitors count, the stronger is their average, and the fewer pairs can be stored.
 # If all of them count, the average is zero, and the critical load is 2.
 #
-# What happens at the critical load is the paper's next proposition.
+# What happens below the critical load and above it is the paper's next proposition.
 #
 # :::{prf:theorem} Two phases (Proposition 11 of the paper)
 # :label: thm-ridgeless
@@ -168,7 +168,10 @@ ridgeless_figures.draw_critical_load(r)
 # * If $\alpha > \alpha_{\mathrm c}(r)$, then $\nu_\lambda$ tends to a finite $\nu_0$ and the mean loss to a positive number.
 # :::
 #
-# Below the critical load one number describes all laws: the *edge* $\rho_\alpha$.
+# The two phases have laws of their own, for signals, for margins and for percentiles.
+# The *percentile* of a key is the share of its competitors that its signal beats.
+#
+# Below the critical load one number describes all three laws: the *edge* $\rho_\alpha$.
 # It is the solution of
 #
 # $$
@@ -176,7 +179,6 @@ ridgeless_figures.draw_critical_load(r)
 # $$ (eq-ridgeless-rho)
 #
 # The edge is larger than $\kappa_r$, and the two meet when the load becomes critical.
-# The *percentile* of a key is the share of its competitors that its signal beats.
 #
 # :::{prf:theorem} Laws below (Proposition 12 of the paper)
 # :label: thm-ridgeless-below
@@ -300,7 +302,8 @@ ridgeless_figures.draw_hinges(
 # The first of these meets the other half of the paper.
 # A tail of one competitor is $r = 1/n$, and there $\kappa_r^2$ is about $2 \log n$.
 # So the critical load says $d^2/n = 2 \log n$ to leading order: the threshold of {prf:ref}`thm-threshold`.
-# The next terms do not agree, $- \log\log n$ here against $- 3 \log\log n$ in {prf:ref}`con-second-order`, because the formula is for tails of many competitors.
+# The next terms do not agree: $- \log\log n$ here, against $- 3 \log\log n$ in {prf:ref}`con-second-order`.
+# They need not, because the formula of this section is for tails of many competitors.
 #
 # Does the scalar theory really jump at this load?
 # We take a ridge too small to matter and look for the load at which the loss passes a tenth.
@@ -312,8 +315,9 @@ theory_jumps = [
 ]
 
 # %% [markdown]
-# The ridge rounds the jump by about its square root, as we will see, and that is the tolerance.
-# A formula that is easily mistaken for the right one, without the hinge, is rejected.
+# The ridge rounds the jump over a relative width of about its square root, as we will see.
+# Ten times that is the tolerance.
+# A formula that is easily mistaken for the right one is rejected: it takes the square of $\kappa_r - G$ in place of the hinge's.
 
 # %% tags=["hide-input"]
 check(
@@ -324,7 +328,10 @@ check(
     measured=theory_jumps,
     predicted=critical_load(tried),
     tolerance=10 * math.sqrt(tiny) * critical_load(tried),
-    falsehood=("a square in place of the hinge", 1 / (1 + tail_mean(tried) ** 2)),
+    falsehood=(
+        r"the mean of $(\kappa_r - G)^2$, without the hinge",
+        1 / (1 + tail_mean(tried) ** 2),
+    ),
     axis=r"load $\alpha$",
     each=[f"$r = {x:g}$" for x in tried],
 )
@@ -332,7 +339,8 @@ check(
 # %% [markdown]
 # ## How fast the norm grows
 #
-# {prf:ref}`thm-ridgeless` says that the norm diverges below the critical load, and not how.
+# {prf:ref}`thm-ridgeless` says that the norm diverges below the critical load.
+# It does not say how fast.
 #
 # Write $\delta = \rho_\alpha - \kappa_r$ for the margin, over $\nu$, of the keys at the edge.
 # Their margin is $\delta\nu$ and their loss about $e^{-\delta\nu}$.
@@ -350,7 +358,9 @@ check(
 # \end{aligned}
 # $$ (eq-ridgeless-rate)
 #
+# Here $o(1)$ goes to zero with the ridge, and $\simeq$ means that the ratio of the two sides goes to one.
 # The derivation and its checks are {ref}`on the other page <ridgeless-rates>`.
+#
 # Above the critical load nothing diverges, and the limit $\nu_0$ is approached linearly in the ridge.
 #
 # We let the ridge go to zero at three loads.
@@ -378,7 +388,7 @@ ridgeless_figures.draw_ridge_paths(r, paths, limit)
 # Now come down to the critical load from above, without a ridge.
 # The norm diverges there too, and {numref}`fig-hinge` shows what becomes of the weights: a hinge that is cut off at one.
 # Let $M = \chi/\nu$ be its width, so that the weights are $A = \min\bigl( (\kappa_r - G)_+/M,\, 1 \bigr)$.
-# The keys below $\tau = \kappa_r - M$ have weight one.
+# The keys whose $G$ is below $\tau = \kappa_r - M$ have weight one.
 # They are given up: nothing that the memory could do for them is worth its price.
 #
 # To first order in $1/\nu$ everything can be calculated ({ref}`ridgeless-near`).
@@ -392,7 +402,8 @@ ridgeless_figures.draw_ridge_paths(r, paths, limit)
 # $$ (eq-ridgeless-given-up)
 #
 # and $\beta$ is in none of it.
-# The first line is {eq}`eq-ridgeless-rho` for another load.
+# The first line has the form of {eq}`eq-ridgeless-rho`, with $\tau$ in place of the edge.
+# Its right-hand side is what the load exceeds the critical one by, counted in entries for each key.
 # *The keys that are given up free just what is missing to the load.*
 
 # %%
@@ -427,13 +438,15 @@ ridgeless_figures.draw_smoothings(r, betas)
 #
 # A ridge does two things: it keeps the norm finite, and it rounds the transition.
 # The rounded region is {ref}`as wide as the root of the ridge <ridgeless-rounding>`.
-# At the ridge of the paper's phase diagram, $10^{-6}$, that is three to ten thousandths of the critical load: about the scatter between instances at the paper's dimension of 400, and less than what finite size does in the memories of this page.
+# At the ridge of the paper's phase diagram, $10^{-6}$, that is three to ten thousandths of the critical load.
+# This is about the scatter between instances at the paper's dimension of 400.
+# It is less than what finite size does in the memories of this page.
 #
 # ## The phase diagram
 #
 # So much for the theory; now memories.
-# With a ridge of $10^{-6}$ we train them over load and tail fraction, here at a small dimension.
-# Larger ones are stored.
+# With a ridge of $10^{-6}$ we train some over load and tail fraction, at a small dimension.
+# Larger ones have been trained before and are stored with the book.
 
 # %%
 live = {
@@ -465,7 +478,10 @@ phase_figures.draw_phase_map(grid, trained_here, boundaries)
 #
 # At a finite dimension the tail has a finite number of competitors, $k = \lceil r (n - 1) \rceil$, and instances differ.
 # The kinematic formula of {doc}`finite_size_scaling`, for this $k$, predicts the boundary and the scatter, with nothing fitted.
-# There is a second measurement that knows of no loss: stored verdicts with certificates say where half of all instances can be satisfied at all.
+#
+# There is a second measurement, which knows of no loss.
+# For stored instances it has been decided, with certificates, whether *any* memory makes all margins positive.
+# These verdicts say at which load half of all instances can be satisfied.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distance", "caption": "How far boundaries lie above the critical load, in per cent of it, against the dimension. Squares: half of the instances are certified to be satisfiable. Circles: the loss of trained memories passes half of $\\log 2$, mean over instances. Bars are two standard errors. Lines: the kinematic formula for each."}, "image": {"alt": "Panels of falling points that approach zero as the dimension grows, with lines slightly below them."}}
 verdicts = read_table("ridgeless_limit", "verdicts")
@@ -571,7 +587,7 @@ check(
 # **Two margins.**
 # The paper draws the signal less one common number, $c_r(\nu)$, for all keys.
 # The margin of its text is the signal less each key's own tail average ({doc}`errata <../errata>`).
-# In the limit the two are the same.
+# In the limit of large dimension the two are the same.
 # In a memory of finite size they are not.
 #
 # **Lengths.**
@@ -582,7 +598,7 @@ check(
 #
 # **What training evens out.**
 # The loss is one of margins.
-# So training gives all keys at the edge the same margin $\delta\nu$, whatever their lengths.
+# So training gives all keys at the edge the same margin $\delta\nu$, whatever the lengths of their answers.
 # Their signals then cannot be the same: they are $\delta\nu + L_i\, c_r(\nu)$.
 #
 # Here are lengths, signals and margins of one of the memories that were trained above.
@@ -602,10 +618,10 @@ phase_figures.draw_lengths(lengths, signals, margins, **common)
 
 # %% [markdown]
 # Nearly all margins are the same, and the signals rise with the length.
-# Take one common number off these signals, and what is left scatters.
+# Take one common number off these signals, as the paper's figure does, and what is left scatters.
 #
 # **How much lengths scatter.**
-# Keys are Gaussian, so the scatter of lengths follows from $K = W^\top W$:
+# Keys are Gaussian, so the standard deviation $\operatorname{sd} L$ of the lengths follows from $K = W^\top W$:
 #
 # $$
 # \sqrt d\, \operatorname{sd} L \simeq \frac{\sqrt{d \operatorname{tr}(K^2)/2}}{\operatorname{tr} K} .
@@ -637,7 +653,8 @@ phase_figures.draw_lengths(lengths, signals, margins, **common)
 # With finitely many competitors the critical load is a little higher, by the kinematic formula.
 # So the limit theory has to be asked for a load that is lower by that ratio, the *effective load*.
 #
-# Together with the rounding by the ridge, which {prf:ref}`thm-scalar` has, this predicts the laws at any finite size, with nothing fitted.
+# Lengths, samples and the effective load together predict the laws at any finite size, with nothing fitted.
+# The rounding by the ridge is in {prf:ref}`thm-scalar` already.
 
 # %%
 sizes = {at: laws.stored_dimensions(sliced, at) for at in (0.2, 0.28)}
@@ -681,7 +698,7 @@ check(
 # ## Limits
 #
 # - The limits are taken one after the other, the dimension first. A memory of finite size at ridge zero is another matter: it either satisfies an instance or not, and only the certified verdicts speak of that.
-# - The laws below the critical load are reached as one over the logarithm of the ridge. At $10^{-7}$ and load 0.2, percentiles have a spread of 0.003 where the limit has an atom.
+# - The laws below the critical load are reached slowly: the distance falls like one over the logarithm of the inverse ridge. At $10^{-7}$ and load 0.2, percentiles have a spread of 0.003 where the limit has an atom.
 # - The explicit law above the critical load needs a large norm: an excess of $10^{-5}$ or less at $r = 0.15$.
 # - [Proposition 12](#proposition-12) is compared with memories at two tail fractions and three loads, [Proposition 13](#proposition-13) at five points, all with a ridge of $10^{-7}$. At $d \le 140$ these tell laws apart that differ by a few per cent, and no less. For Proposition 13 a load that is a tenth higher is two to three tolerances away.
 # - In memories of a finite dimension the tail averages of competitors are lower than $c_r(\nu)$ by about $(2 + \kappa_r^2)/d$ of it, which the predictions at finite size do not have.
@@ -720,7 +737,7 @@ check(
 # The critical load needs one thing about the smoothing: that $c_r(\nu)/\nu$ tends to $\kappa_r$ as the norm scale grows.
 #
 # The smoothed tail average replaces the positive part of a number by a softplus.
-# A softplus exceeds the positive part by the area $\pi^2 / 6\beta^2$, all of it near the threshold.
+# The area between the two is $\pi^2 / 6\beta^2$, and nearly all of it is near the threshold.
 # There a normal law of width $\nu$ has the density $\varphi(q_r)/\nu$.
 # So
 #
@@ -781,7 +798,8 @@ Table(
 )
 
 # %% [markdown]
-# The loads at which the theory jumps are also told from a second formula that is easily mistaken for the right one: with the median of the tail in place of its mean.
+# The story rejects one wrong formula for the load at which the theory jumps.
+# Here is a second: it has the median of the tail in place of its mean.
 
 # %% tags=["hide-input"]
 check(
@@ -990,7 +1008,8 @@ check(
 # ## The transition with a ridge
 #
 # A ridge rounds the transition.
-# Near the critical load, below it, all depends on the distance of the load and on the ridge only through $(1/\alpha - 1/\alpha_{\mathrm c})/\sqrt\lambda$, as {eq}`eq-ridgeless-near` has it.
+# Near the critical load and below it, only one combination of load and ridge matters: $(1/\alpha - 1/\alpha_{\mathrm c})/\sqrt\lambda$.
+# This follows from {eq}`eq-ridgeless-near`.
 # So the rounded region is as wide as the root of the ridge.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-crossover", "caption": "The transition with a ridge $\\lambda$: mean loss of the scalar theory against the relative excess of the load, in units of $\\sqrt\\lambda$. Dashed: the explicit law, for ridges up to $10^{-10}$."}, "image": {"alt": "Curves that fall together on the left side and fan out slightly on the right, with dashed lines on top."}}
@@ -1070,7 +1089,8 @@ Table(
 )
 
 # %% [markdown]
-# The ratio of boundaries to the kinematic ones has to go to one if the theory is right, and these data do not tell how fast.
+# If the theory is right, the ratio of boundaries to the kinematic ones has to go to one.
+# These data do not tell how fast it does.
 # A straight line in $1/d$ leaves one or two per cent, one in $d^{-1/2}$ next to nothing.
 # So we follow the ratio to infinite dimension twice, along both lines, and count the difference as an uncertainty.
 # First the certified boundaries, which know of no loss.
@@ -1117,8 +1137,9 @@ check(
 )
 
 # %% [markdown]
-# Panel b of the figure has the norm, which near the boundary means as little as a distance in loss.
-# So we read the norm as a load too, on either side of the critical one.
+# Panel b of {numref}`fig-phase` has the norm.
+# Near the boundary a distance in norm means as little as a distance in loss.
+# So we read the norm as a load too, the one at which the theory has it.
 # We compare it with the load itself (raw) and with the effective load (corrected), from half to one and a half of the critical load, at every second of the stored tail fractions.
 #
 # At $r = 0.025$, where the tail has no more than a hundred competitors, norms above the critical load belong to loads that are 5 to 7% lower, which is more than the scatter.
@@ -1225,7 +1246,7 @@ kept = ~((of_slice.load == 0.2) & (of_slice.d < 50))
 check(
     "figure-3",
     "corrected: load at which the theory has the norm of memories over their effective "
-    "one, the same and $d$ from 50 at load 0.2",
+    "load, the same memories but for $d$ below 50 at load 0.2",
     kind="stored simulation",
     measured=of_slice.corrected[kept],
     predicted=1.0,
@@ -1333,9 +1354,10 @@ Table(
 )
 
 # %% [markdown]
-# So raw, at every dimension stored, panel c of [Figure 3](#figure-3) does not show the step.
+# So panel c of [Figure 3](#figure-3), drawn from the raw numbers, does not show the step at any stored dimension.
 # At $d = 100$ and 200 more than four keys in ten have a signal below $c_r(\nu)$, where the limit law has none.
-# What holds is the limit, to which the distances from the prediction at finite size are followed.
+# What holds is the limit.
+# The check takes the distances from the prediction at finite size and follows them to infinite dimension.
 
 # %% tags=["hide-input"]
 lengthwise = [0.1, 0.3, 0.5, 0.9]

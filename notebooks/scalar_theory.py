@@ -31,11 +31,11 @@
 # - Its *size* $\nu$ is $\norm{W}_F / d$. A score of a pair that the memory has never seen is normal with this standard deviation.
 # - Its *susceptibility* $\chi$ says how far a score gives way to a push of strength one.
 #
-# The limit is $n, d \to \infty$ with a fixed load, $n/d^2 \to \alpha$, and with $r$, $\beta$ and $\lambda$ fixed.
+# The limit is $n, d \to \infty$ with the load $n/d^2$ tending to a fixed $\alpha$, and with $r$, $\beta$ and $\lambda$ fixed.
 # This section computes the two numbers to nearly all digits, derives every law from them, and trains memories to see.
 
 # %% tags=["parameters"]
-load = 0.6  # load alpha = n/d^2; [0.02, 5]
+load = 0.6  # load, the pairs per entry of the memory; [0.02, 5]
 r = 0.15  # tail fraction; [0.005, 0.98]
 beta = 3.0  # inverse smoothing width; [0.1, 1000]
 ridge = 0.01  # ridge lambda; [1e-12, 10]
@@ -194,8 +194,9 @@ memory = [
 # with a standard normal $Z$.
 # We write $c$ for its value at the $\nu$ in question and $\mu$ for the threshold where the minimum is attained.
 #
-# Both numbers follow from load, tail fraction, sharpness and ridge, by equations that come further down.
+# Both numbers $\nu$ and $\chi$ follow from load, tail fraction, sharpness and ridge, by {ref}`two equations <scalar-equations>` that come further down.
 # With them the whole map from fresh scores to signals is known.
+# We solve the equations, and compute the signal that belongs to each of a range of fresh scores.
 
 # %%
 theory = solve_scalar(load, r, beta=beta, ridge=ridge)
@@ -214,19 +215,14 @@ Table(
             "residual",
         ],
         "value": [
-            theory.nu,
-            theory.chi,
-            theory.c,
-            theory.mu,
-            theory.loss,
-            theory.residual,
+            *(f"{getattr(theory, x):.10g}" for x in ("nu", "chi", "c", "mu", "loss")),
+            f"{theory.residual:.0e}",
         ],
-    },
-    ".10g",
+    }
 )
 
 # %% [markdown]
-# The residual is the largest relative error in the two equations.
+# The residual is the largest relative error that the solution leaves in the two equations.
 # No digit of this table rests on a simulation.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-push", "caption": "What training does to a signal, at the section's parameters. Line: the signal with the pair, against its fresh score under the memory without it. Dashed: no push. Dotted: the tail average of the competitors. Arrows: the push at three fresh scores. Shaded: where fresh scores lie, a normal law of standard deviation $\\nu$."}, "image": {"alt": "A rising curve above the diagonal, further above it at the left than at the right. Three arrows lead from the diagonal to the curve, the longest at the left."}}
@@ -295,7 +291,7 @@ figure
 # \end{aligned}
 # $$ (eq-scalar-dual)
 #
-# The supremum over $\chi$ has become a root here.
+# The supremum over $\chi$ has been carried out, and has become the square root.
 # The weights of the solution, which are the forces $\sigma(-m)$, make the bound an equality at $\nu_*$.
 # Why one convex potential is behind the two numbers is half a page: {ref}`proof-duality`.
 
@@ -317,11 +313,13 @@ top.legend()
 figure
 
 # %% [markdown]
+# (scalar-equations)=
 # ## The two equations
 #
 # At the saddle point both derivatives of the potential vanish ([Proposition 10](#proposition-10)).
 # This gives two equations for $\nu$ and $\chi$.
-# They have averages over one random key in them: its signal $S$, its force $A = \sigma(c - S)$, and the slope $B = A(1 - A)$ of that force.
+# They contain averages over one random key.
+# Its signal is $S$, its force is $A = \sigma(c - S)$, and the slope of that force is $B = A(1 - A)$.
 #
 # $$
 # \begin{aligned}
@@ -479,8 +477,8 @@ figure
 #
 # ## Limits
 #
-# - The corrections are of order $1/d$ with a coefficient that grows with $\nu$. At the default parameters a dimension of 40 is 10% above the theory in norm, and only the extrapolation meets it to a percent. On the satisfiable side with a ridge of $10^{-7}$, where $\nu$ is above 100, a dimension of 100 still falls 15% short in norm.
-# - Deep in the satisfiable phase the law of the signals is narrow, and small memories do not follow it. At load 0.1 and $d = 30$ their scores spread several times as wide, since the tail average of each key still varies with the length of $W v_i$.
+# - The corrections are of order $1/d$ with a coefficient that grows with $\nu$. At the default parameters a dimension of 40 is 10% above the theory in norm, and only the extrapolation meets it to a percent. At loads where a memory can satisfy all keys, and with a ridge of $10^{-7}$, $\nu$ is above 100, and a dimension of 100 still falls 15% short in norm.
+# - At loads far below {doc}`the critical one <ridgeless_limit>`, where all keys can easily be satisfied, the law of the signals is narrow, and small memories do not follow it. At load 0.1 and $d = 30$ their scores spread several times as wide, since the tail average of each key still varies with the length of $W v_i$.
 # - The theorem fixes $\beta$ and $\lambda$ while $n$ grows. What happens as the ridge vanishes is another limit, with {doc}`its own section <ridgeless_limit>`.
 # - The laws are one-key laws. They say nothing about how the margins of two keys depend on each other.
 #
@@ -531,7 +529,7 @@ check(
     predicted=[saddle_potential(*place, **at) for place in places],
     tolerance=1e-8,
     falsehood=(
-        "signals stay at their leave-one-out scores",
+        "signals stay at their fresh scores",
         [stiff for _, stiff in potentials],
     ),
     axis="scalar potential",
@@ -587,7 +585,7 @@ check(**convexity_evidence())
 # Two bounds hold the norm from either side.
 #
 # Doing nothing, $W = 0$ with thresholds 0, costs at most $\log 2 + \log 2 / (r\beta)$ a key.
-# The ridge of the best memory cannot be worth more ([Lemma 18](#lemma-18)):
+# So the ridge term of the best memory cannot be larger ([Lemma 18](#lemma-18)):
 #
 # $$
 # \nu_d^2 \le C_0 = \frac2\lambda \Bigl( \log 2 + \frac{\log 2}{r \beta} \Bigr) ,
@@ -745,6 +743,7 @@ check(
 # ## Rates in small memories
 #
 # With what powers of $d$ do the memories of the section approach the theory, and how fast does their scatter fall?
+# An exponent of 1 in the table means a fall like $1/d$.
 # The intervals hold 90% of resampled instances.
 
 
@@ -796,10 +795,11 @@ glue(
 glue("scalar_columns_normal", float(math.sqrt(n) * normal.mean()), display=False)
 
 # %% [markdown]
-# Divided by $\nu$, columns of $n$ competitors at the largest dimension have a mean distance of {glue:text}`scalar_columns:.2f`$/\sqrt n$ from the normal law.
-# Normal samples of their size, each divided by its own spread, have {glue:text}`scalar_columns_normal:.2f`$/\sqrt n$.
+# We give distances in units of $1/\sqrt n$.
+# Divided by $\nu$, columns of $n$ competitors at the largest dimension have a mean distance of {glue:text}`scalar_columns:.2f` from the normal law.
+# Normal samples of their size, each divided by its own spread, have {glue:text}`scalar_columns_normal:.2f`.
 # The columns are further away since the lengths $\norm{W v_i}$ of the answers vary by about $d^{-1/2}$ from key to key, and with them the spread of the whole column.
-# Divided by its own spread a column is as normal as a normal sample, at {glue:text}`scalar_columns_own:.2f`$/\sqrt n$.
+# Divided by its own spread a column is as normal as a normal sample, at {glue:text}`scalar_columns_own:.2f`.
 #
 # In the limit the columns need not be scaled one by one ([Remark 3](#remark-3)).
 # With $\nu_d$ of the memory in place of their own spread their distance from the normal law vanishes too, at least at the rate $d^{-1/2}$ of the lengths $\norm{W v_i}$.
@@ -864,7 +864,7 @@ Table(
 # %% [markdown]
 # ## Other points
 #
-# The same comparison at other loads, tail fractions, smoothings and ridges: two points on the satisfiable side, where only the ridge keeps the norm finite, and one on the other.
+# The same comparison at other loads, tail fractions, smoothings and ridges: two points at which all keys can be satisfied, so that only the ridge keeps the norm finite, and one at which they cannot.
 # With fewer memories a straight line in $1/d$ has to do, and the check allows five per cent for its being straight.
 
 # %% tags=["hide-input"]
@@ -923,7 +923,7 @@ check(
 # %% [markdown]
 # ### Where the proximal law is not normal
 #
-# Far from the transition on the unsatisfiable side the proximal law is close to a normal one.
+# At loads far above the critical one the proximal law is close to a normal law.
 # Where the susceptibility is large it is not.
 # A key that lags is pushed far, and one that leads is left alone.
 # So the margins pile up on the left and keep a normal tail on the right.
@@ -964,9 +964,9 @@ figure
 # ## Larger memories
 #
 # A stored table has memories of dimensions up to 100, at three points of the parameters, and more of what each one says.
-# One point is that of this section.
-# One is satisfiable, where the ridge alone keeps the norm finite.
-# One has a wider tail beyond its transition.
+# The first point is that of this section.
+# At the second the tail is wider, and the load is above the critical one as well.
+# At the third, at load 0.2, all keys can be satisfied, and the ridge alone keeps the norm finite; we call it the *satisfiable point*.
 #
 # A limit is that of a straight line in $1/d$.
 # Its tolerance is four standard errors and the distance to the limit of a curve quadratic in $1/d$.
@@ -1106,12 +1106,12 @@ check(
 # %% tags=["hide-input"]
 constants = follow(competitor_constants, groups)
 labels = [
-    "rms of $s - z$, times $\\sqrt d / \\nu$",
-    "$d$ times share of columns",
-    "$d$ times excess of $s$",
-    "$d$ times excess of $z$",
+    "root mean square of $s - z$, times $\\sqrt d / \\nu$",
+    "$d$ times share by which columns vary",
+    "$d$ times excess fourth moment of $s$",
+    "$d$ times excess fourth moment of $z$",
     "mean square over $\\nu_d^2$",
-    "$d$ times share of rows",
+    "$d$ times share by which rows vary",
 ]
 Table(
     {"limit of": labels}
@@ -1167,6 +1167,8 @@ check(
 #
 # Here $P$ is the push, and $T$ is what the push changes when the tail average changes.
 # With the pair's own lengths and tail average in place of $\chi_d$ and $c_d$, nothing of that order should remain.
+#
+# Sizes in the table are root mean squares over the removed pairs.
 
 # %% tags=["hide-input"]
 left = leftovers(everything)
@@ -1175,8 +1177,8 @@ Table(
         "load": [f"{x.theory.load:g}" for x in left],
         "$d$": [str(x.d) for x in left],
         "pairs": [str(x.pairs) for x in left],
-        "rms of $g / \\nu_d$": [x.normal for x in left],
-        "rms of what is left, times $\\sqrt d$": [
+        "size of $g / \\nu_d$": [x.normal for x in left],
+        "size of what is left, times $\\sqrt d$": [
             math.sqrt(x.d) * x.size("as stated")[0] for x in left
         ],
         "predicted": [math.sqrt(x.d) * x.predicted for x in left],
@@ -1194,7 +1196,7 @@ for ax, (t, _) in zip(axes.flat, everything, strict=True):
         size, bar = np.transpose([x.size(form) for x in there])
         ax.errorbar(d_there, size, bar, lw=1, label=form, **look)
     ax.plot(d_there, [x.predicted for x in there], color=INK, lw=1, label="predicted")
-    ax.set(xscale="log", yscale="log", ylabel="rms of what is left")
+    ax.set(xscale="log", yscale="log", ylabel="size of what is left")
     ax.set_title(f"load {t.load:g}, $r$ = {t.r:g}")
     ax.set_xticks(d_there, [str(x) for x in d_there])
     ax.minorticks_off()

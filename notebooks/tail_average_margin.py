@@ -20,14 +20,23 @@
 #
 # Between the two lies a third demand: the signal should beat the *average* of its strongest competitors.
 # This section shows what the demand asks, how it is smoothed, how a memory learns by it, and how such a memory differs from others.
-# Tools that the proofs of the next sections need are on {doc}`a page of their own <tail_average_margin_checks>`; a first reading can leave them out.
+# Tools that the proofs of the next sections need are on {doc}`a page of their own <tail_average_margin_checks>`.
+# A first reading can leave them out.
 
 # %% tags=["parameters"]
 r = 0.15  # tail fraction; [0.01, 0.9]
 beta = 30.0  # inverse smoothing width; [1, 1000]
 ridge = 1e-6  # ridge of the trained memories; [1e-9, 1]
 d = 16  # dimension of the trained memories; [4, 60]
-loads = [0.16, 0.2, 0.24, 0.28, 0.32, 0.36, 0.4]  # their loads n/d^2; [0.05, 2]
+loads = [
+    0.16,
+    0.2,
+    0.24,
+    0.28,
+    0.32,
+    0.36,
+    0.4,
+]  # their loads, pairs per entry of the memory; [0.05, 2]
 instances = 8  # memories of each load; [2, 100000]
 metrics_load = 0.28  # load at which three memories are compared; [0.05, 2]
 smoothings = [
@@ -170,9 +179,9 @@ memory = [
 #
 # Second, the tail average is convex, although it is defined by sorting.
 # Put a threshold $\mu$ anywhere.
-# The price is $\mu$ itself, and $1/k$ for each unit by which a score sticks out above it.
-# A low threshold is cheap, but many scores stick out; a high one is dear by itself.
-# The least price is the tail average:
+# The cost is $\mu$ itself, and $1/k$ for each unit by which a score sticks out above it.
+# With a low threshold many scores stick out, and a high one is costly by itself.
+# The least cost is the tail average:
 #
 # $$
 # \TAM_r(x) = \min_\mu \Bigl\{ \mu + \frac1k \sum_{j=1}^N (x_j - \mu)_+ \Bigr\} .
@@ -217,7 +226,7 @@ figure
 # Finance knows the pair as *value-at-risk*, the threshold, and *conditional value-at-risk*, the average beyond it {cite:p}`rockafellar2000optimization`.
 #
 # The first check compares the definition, which sorts, with a solver of linear programs, which does not know how to sort.
-# It must find the same minimum of {eq}`eq-tam-variational`.
+# The solver must find the same minimum of {eq}`eq-tam-variational`.
 # The falsehood is the number that finance would use: it takes exactly $r N$ scores, the last one in part, where the paper rounds up.
 
 # %% tags=["hide-input"]
@@ -240,7 +249,7 @@ check(**place_evidence(list(zip(counts, fractions, strict=True))))
 #
 # Three demands can be made on a key: first place, a margin above zero, and a place among the best $k$.
 # Each implies the next.
-# The smallest example shows how they differ.
+# A small example shows how they differ.
 #
 # Take a key with three competitors and write down their scores less the signal.
 # Let the third be at $-1$, so that two numbers are left, which are the axes of {numref}`fig-tam-picture`.
@@ -324,11 +333,12 @@ figure
 # %% [markdown]
 # The upper bound is reached by a column of equal scores with the threshold at their height, where every score has the largest error.
 #
-# Other columns lose less.
+# For other columns the error is smaller.
 # Suppose the scores have a density $f$ at the threshold.
-# Only scores within about $1/\beta$ of it notice the smoothing, and each by about $1 / \beta$, so the loss is of order $1/\beta^2$.
-# Its constant comes from the area between softplus and hinge, and the loss is $\pi^2 f / (6 r \beta^2)$.
-# Once $1/\beta$ is smaller than the distance between neighbouring scores, the loss is smaller than that.
+# Only scores within about $1/\beta$ of it notice the smoothing, and each by about $1 / \beta$, so the error is of order $1/\beta^2$.
+# Its constant comes from the area between softplus and hinge: the error is $\pi^2 f / (6 r \beta^2)$.
+# This law needs several scores within $1/\beta$ of the threshold.
+# Once $1/\beta$ is smaller than the distance between neighbouring scores, the error falls below this law.
 #
 # We smooth a long column of normal scores more and more sharply.
 
@@ -349,13 +359,13 @@ ax.legend()
 figure
 
 # %% [markdown]
-# At the smallest $\beta$ the whole column is within the range that is smoothed, and the loss is about half of the bound.
+# At the smallest $\beta$ the whole column is within the range that is smoothed, and the error is about half of the bound.
 # From there it turns to the law of the density, and falls like $1 / \beta^2$.
 #
 # ### Wide columns feel no smoothing
 #
 # Stretch a column by some factor, and divide $\beta$ by it: nothing changes but the scale.
-# Whether a column is sharp or blurred therefore depends on $\beta$ times its spread alone.
+# So how much a column is blurred depends only on $\beta$ times the *spread* of the column, the standard deviation of its scores.
 #
 # Let $c_r(\nu)$ be the smoothed tail average of a normal law with standard deviation $\nu$, and let $\kappa_r$ be that of the standard normal law without smoothing.
 # For every fixed $\beta$ the ratio $c_r(\nu) / \nu$ decreases to $\kappa_r$ as $\nu$ grows ([the claim](#claim-tail-average-per-spread)).
@@ -374,7 +384,7 @@ figure
 check(**rate_evidence([10, 30, 100, 1000], [0.05, r, 0.5], [1.0, beta]))
 
 # %% [markdown]
-# At small spreads the smoothing rules: $c_r$ tends to a constant, and the ratio $c_r(\nu) / \nu$ falls like $1/\nu$.
+# At small spreads the smoothing decides: $c_r$ tends to a constant, and the ratio $c_r(\nu) / \nu$ falls like $1/\nu$.
 # So on logarithmic scales the slope of the ratio lies between $-1$ and zero, and it should never reach zero.
 # The check computes slopes in two ways: by a search for the threshold with adaptive quadrature, and from Stein's identity for the derivative of $c_r$.
 
@@ -435,9 +445,9 @@ glue("tam_cross_entropy_torch", torchs, display=False)
 #
 # ### Who carries the gradient
 #
-# The two aggregates read a column quite differently.
-# The paper calls the log-sum-exp a smoothed maximum (see the {doc}`errata <../errata>`).
-# It is one only for columns that are wide enough.
+# The tail average and the log-sum-exp both make one number, an *aggregate*, of the competitors of a key.
+# They read a column quite differently.
+# The paper calls the log-sum-exp a smoothed maximum, but it is one only for columns that are wide enough (see the {doc}`errata <../errata>`).
 #
 # Take $n$ normal scores of spread $\nu$.
 # Where $\nu$ is below $\sqrt{2 \log n}$, the sum in the log-sum-exp is carried by the bulk of the column, and it is about $\log n + \nu^2/2$.
@@ -446,7 +456,7 @@ glue("tam_cross_entropy_torch", torchs, display=False)
 # The tail average takes the best fraction $r$ at any spread.
 #
 # The gradient of an aggregate is a set of weights on the competitors, which sum to one.
-# One over the sum of their squares is the effective number of competitors that carry it.
+# One over the sum of their squares is the effective number of competitors that carry the gradient: it is $N$ for $N$ equal weights.
 # We stretch columns of normal scores and measure value and carriers of both aggregates.
 
 # %%
@@ -489,9 +499,11 @@ for name, index in (("one", at_one), ("nine", at_nine)):
 # %% [markdown]
 # At a spread of about one, cross-entropy pulls against {glue:text}`tam_lse_at_one:.0f` competitors at once.
 # At a spread of nine it pulls against {glue:text}`tam_lse_at_nine:.1f`.
-# Trained memories go through all this range and beyond it: where they can fit their pairs their norms grow to many tens, as the ridge vanishes.
-# The tail average pulls against {glue:text}`tam_tail_at_one:.0f` and {glue:text}`tam_tail_at_nine:.0f`, about the fraction $r$ of all.
-# Its law of large numbers does not wear out.
+# Trained memories go through all this range and beyond it.
+# Where they can fit their pairs, the spread of their scores grows to many tens as the ridge vanishes.
+#
+# The tail average pulls against {glue:text}`tam_tail_at_one:.0f` and {glue:text}`tam_tail_at_nine:.0f` competitors, about the fraction $r$ of all.
+# So it stays an average over many scores, whatever their spread.
 
 # %% [markdown]
 # ## Memories that differ
@@ -500,7 +512,7 @@ for name, index in (("one", at_one), ("nine", at_nine)):
 # The experiment draws pairs at several *loads*, the number of pairs per entry of the memory, $n / d^2$.
 # At each load it trains two memories on the same pairs: one by cross-entropy, which aims at first place, and one by the smoothed tail average.
 #
-# The ridge is tiny, so training finds a memory that meets its demand where there is one, up to rare close calls.
+# The ridge is tiny, so training nearly always finds a memory that meets its demand where there is one.
 # An instance counts as a success if *every* key meets the demand.
 
 # %%
@@ -552,8 +564,8 @@ figure
 # %% [markdown]
 # ## Three measures of a memory
 #
-# Success or failure of all keys is a single bit.
-# This part of the book measures three things that say more:
+# Whether all keys succeed is a single yes or no.
+# The sections from here on measure three things that say more:
 #
 # - the mean loss,
 # - the law of the margins, that is, the share of keys with a margin below any number,
@@ -608,10 +620,12 @@ for (name, keys), (color, style) in zip(pooled.items(), looks, strict=True):
 top.axvline(0, color=LIMIT, lw=0.8)
 top.set(xlabel="margin over norm scale", ylabel="share of keys below", xlim=(-3, 3))
 w = np.linspace(0.001, 0.999, 400)
-bottom.plot(w, percentile_cdf(w, metrics_load), ":", color=INK, label="their law")
+law = percentile_cdf(w, metrics_load)
+bottom.plot(w, law, ":", color=INK, label="law of outer products")
 bottom.set(xlabel="percentile of the signal", ylabel="share of keys below")
 bottom.set_xlim(0.5, 1.005)
 top.legend()
+bottom.legend()
 figure
 
 # %% [markdown]
@@ -660,7 +674,7 @@ x = np.random.default_rng([seed, 3]).standard_normal(40)
 check(**column_evidence(x, r, min(beta, 10.0)))
 
 # %% [markdown]
-# The lemma orders these matrices, $0 \preceq B \preceq D \preceq \frac{\beta}{4k} I$, where $A \preceq B$ means that $B - A$ has no negative eigenvalue.
+# [Lemma 4](#lemma-4) also orders these matrices, $0 \preceq B \preceq D \preceq \frac{\beta}{4k} I$, where $A \preceq B$ means that $B - A$ has no negative eigenvalue.
 # The first two bounds are as good as they can be: relative to $D$ the second derivative is a projection, with one eigenvalue zero and all others one.
 
 # %% tags=["hide-input"]
@@ -724,7 +738,7 @@ check(**component_evidence(cases, seed))
 # A newcomer with a weight of its own lifts the threshold, and all old weights fall to make room.
 # Who pays for it, and how much?
 #
-# The lemma answers for columns of normal scores with spread $\nu$, which it calls $\rho$.
+# [Lemma 4](#lemma-4) answers for columns of normal scores with spread $\nu$, which the paper calls $\rho$.
 # Let $g_j = q_j (1 - q_j)$ say how much score $j$ feels the smoothing: it is one quarter at the threshold and falls off on both sides.
 # There are four statements, with constants $c$ and $C$ that are left open.
 #
@@ -834,8 +848,8 @@ check(**felt_evidence(by_norm, r, soft))
 # So the check looks for the worst answer.
 # Among all directions, at spread one, a descent from several places seeks the one in which the fewest of $16 d^2$ fixed targets feel the smoothing.
 #
-# How far it lies below a typical direction should go to zero like $d^{-1/2}$, the root of the number of directions over the number of targets.
-# A single direction that is drawn is off by $d^{-1}$ only.
+# The share by which its number of such targets lies below that of a typical direction should go to zero like $d^{-1/2}$, the root of the number of directions over the number of targets.
+# For a single direction drawn at random it would be of order $d^{-1}$.
 
 # %% tags=["hide-input"]
 check(**uniform_evidence(sorted(target_dimensions), r, soft, seed))
@@ -872,7 +886,7 @@ check(**size_evidence(by_size))
 # ## The Hessian with the thresholds held
 #
 # The theory of the next sections needs a second derivative in $W$.
-# It is that of the *joint* objective, a function of $W$ and of all thresholds, with the thresholds held fixed.
+# The *joint* objective is a function of $W$ and of all thresholds, and the derivative is taken with the thresholds held fixed.
 #
 # [Definition 2](#definition-2) writes it column by column.
 # Two numbers come from the logistic loss: $a_i = \sigma(-m_i)$, the force that the loss exerts on key $i$, and $b_i = a_i (1 - a_i)$, its slope.
@@ -887,7 +901,7 @@ check(**size_evidence(by_size))
 # \end{aligned}
 # $$ (eq-tam-hessian)
 #
-# where $X = V \otimes U$ leads from scores to entries of $W$.
+# where $X = V \otimes U$, the Kronecker product, leads from scores to entries of $W$.
 # Automatic differentiation, applied twice to the joint objective of a small instance, knows none of these letters.
 
 # %% tags=["hide-input"]

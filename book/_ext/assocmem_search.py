@@ -176,8 +176,8 @@ def names_in(title: str, kind: str) -> list[str]:
     if kind == "equation":
         return [title.replace("(", "").replace(")", "")]
     if kind == "statement":
-        inside = re.search(r"\((.*?)(?: ?[;,(][^;,(]*\bpaper\b.*)?\)$", title)
-        return [*names, *([inside[1]] if inside else [])]
+        own = re.sub(r" \([^()]*\bpaper\b[^()]*\)$", "", NAME.sub("", title, count=1).strip())
+        return [*names, *([own] if own else [])]
     if kind == "ledger entry":
         return [*names, *title.split(": ", 1)]
     if kind in ("page", "section"):

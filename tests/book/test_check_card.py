@@ -17,8 +17,8 @@ def test_a_card_has_the_sentence_the_strip_and_its_key():
     assert "[Proposition 1](#proposition-1): " in text
     assert "\n$d^2/(n \\log n)$\n" in text
     assert "> measured: 8.1\n" in text
-    assert "> predicted: 8, with its tolerance 0.5; the number is 0.2 tolerances away\n" in text
-    assert "> falsehood, the constant is 4: rejected, 8.2 tolerances away\n" in text
+    assert "> predicted: 8, tolerance 0.5. What was measured is 0.2 tolerances away.\n" in text
+    assert "> falsehood: the constant is 4. It is rejected: what was measured is 8.2 tolerances away" in text
     assert r"\begin{picture}" in text
     assert "*Limits*" not in text
     assert "*Limits*: small sizes." in card(eight(8, limits="small sizes"), "a")

@@ -21,7 +21,7 @@ PAGE = """
 <section id="part"><span id="old-name"></span><h2>1.1. A part</h2><p>What the part says.</p></section>
 <div class="proof theorem admonition" id="thm">
 <p class="admonition-title"><span class="caption-number">Theorem 1.1 </span>
-(Fits; Theorem 2 of the paper)</p>
+Fits (Theorem 2 of the paper)</p>
 <section id="proof-content"><p>It <a href="ledger.html#theorem-2">fits</a>.</p></section></div>
 <figure id="fig">
 <a class="image-reference" href="../_images/a.png"><img alt="A cloud" src="../_images/a.png"/></a>
@@ -95,7 +95,7 @@ def test_a_section_shows_its_heading_and_first_paragraph(extension, articles):
 
 def test_a_statement_is_whole_and_has_no_links(extension, articles):
     seen = shown(extension, articles, "thm")
-    assert words(seen) == "Theorem 1.1 (Fits; Theorem 2 of the paper) It fits."
+    assert words(seen) == "Theorem 1.1 Fits (Theorem 2 of the paper) It fits."
     assert not seen.find("a")
 
 

@@ -282,7 +282,7 @@ def test_code_is_followed_through_imports():
             "from assocmem.book import claims\nfrom assocmem.pairs import data\nimport numpy\n"
         )
     }
-    assert names == {"claims.py", "claims.yml", "data.py", "checks.py", "machine.py"}
+    assert names == {"claims.py", "claims.yml", "strip.py", "data.py", "checks.py", "machine.py"}
     assert fingerprints.reachable_modules("import assocmem.theory.ridgeless") != []
     assert fingerprints.reachable_modules("%matplotlib inline\n") == []
     assert fingerprints.reachable_modules("from assocmem.pairs.data import Pairs")[0].name == "checks.py"

@@ -57,7 +57,7 @@ def test_formulas_are_plain_text(found):
 
 def test_statements_go_by_their_own_and_by_the_papers_name(found):
     title, names, words = found["statement", "thm"]
-    assert title == "Theorem 1.1 (Fits; Theorem 2 of the paper)"
+    assert title == "Theorem 1.1 Fits (Theorem 2 of the paper)"
     assert names == ["Theorem 1.1", "Theorem 2", "Fits"]
     assert words == "It fits."
 

@@ -30,15 +30,15 @@
 
   // The whole walk, for one load, tail and sharpness. It takes half a second: a piece at a time. Until it is
   // there the last whole one stays in view, pale.
-  let path = { key: "", points: [], limit: null, old: [] };
+  let path = { key: "", points: [], limit: null, old: [], was: true };
   const ridges = Array.from({ length: POINTS }, (_, i) => RIDGES[1] * (RIDGES[0] / RIDGES[1]) ** (i / (POINTS - 1)));
 
   function follow({ load, r, beta }) {
     const key = `${load} ${r} ${beta}`;
     if (path.key === key) return;
     const below = load < theory.criticalLoad(r), at = Math.abs(load / theory.criticalLoad(r) - 1) < 1e-9;
-    const old = path.points.length === POINTS ? path.points : path.old;
-    path = { key, points: [], old, below, limit: at ? null : below ? theory.satLaws(load, r) : theory.solveScalar(load, r, beta, 0) };
+    const whole = path.points.length === POINTS, old = whole ? path.points : path.old, was = whole ? path.below : path.was;
+    path = { key, points: [], old, was, below, limit: at ? null : below ? theory.satLaws(load, r) : theory.solveScalar(load, r, beta, 0) };
     host.dataset.walk = "on its way";
     const mine = path;
     let drawn = performance.now();
@@ -64,9 +64,10 @@
   }
 
   function show() {
-    const { load, r, ridge } = controls.values, { points, old, below, limit } = path;
+    const { load, r, ridge } = controls.values, { points, old, was, below, limit } = path;
     const whole = points.length === POINTS, shown = whole ? points : [...old, ...points];
-    const walk = (of) => [...(whole || !old.length ? [] : [{ line: old.map((p) => [p.ridge, of(p)]), class: "am-tail-average am-pale", name: "for the settings before" }]), { line: points.map((p) => [p.ridge, of(p)]), class: "am-tail-average", name: "along the ridge" }];
+    const colour = (under) => (under ? "am-below" : "am-above"); // as in the figures of the critical load
+    const walk = (of) => [...(whole || !old.length ? [] : [{ line: old.map((p) => [p.ridge, of(p)]), class: `${colour(was)} am-pale`, name: "for the settings before" }]), { line: points.map((p) => [p.ridge, of(p)]), class: colour(below), name: "along the ridge" }];
     const critical = theory.criticalLoad(r), { nu, chi, c, loss } = here;
     const lost = here.margin.cdf(0), middle = here.percentile.quantile(0.5);
     host.dataset.phase = limit === null ? "critical" : below ? "below" : "above";

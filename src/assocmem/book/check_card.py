@@ -29,8 +29,8 @@ def card(c: Check, anchor: str) -> str:
     statement = statements()[c.claim]
     words = {
         "points": _with_numbers("measured", in_short(c.measured), len(c.measured)),
-        "band": f"{_predicted(c)}; {_measurement(c)} {c.agreement}",
-        "crosses": f"falsehood, {c.falsehood}: {c.rejection}",
+        "band": f"{_predicted(c)}. What was measured is {c.agreement}.",
+        "crosses": f"falsehood: {c.falsehood}. {_rejected(c)}",
     }
     lines = [
         f"({anchor})=",
@@ -72,14 +72,15 @@ def _with_numbers(word, numbers, count):
 def _predicted(c):
     """The prediction and its tolerance, where they are few enough to be read."""
     if len(c.predicted) > 4:
-        return "predicted, with its tolerance"
-    known = f" {in_short(c.tolerance)}" if len(set(c.tolerance)) == 1 else ""
-    return f"predicted: {bound_in_short(c.relation, c.predicted)}, with its tolerance{known}"
+        return "predicted, each with its tolerance"
+    same = len(set(c.tolerance)) == 1
+    known = f"tolerance {in_short(c.tolerance[:1])}" if same else "each number with its tolerance"
+    return f"predicted: {bound_in_short(c.relation, c.predicted)}, {known}"
 
 
-def _measurement(c):
-    """What is at the distance that is told: one number, or all of them together."""
-    return "the number is" if len(c.measured) == 1 else "the numbers together are"
+def _rejected(c):
+    verdict, _, away = c.rejection.partition(", ")
+    return f"It is {verdict}: what was measured is {away} from it."
 
 
 def _capital(text):

@@ -164,7 +164,7 @@ def draw_growth(fits: Mapping[int, Transition], constants: Sequence[float]) -> t
     """
     sizes = sorted(fits)
     figure, ax = panels(height=3.6, width=WIDTH)
-    fine = np.geomspace(sizes[0], sizes[-1], 60)
+    fine = np.geomspace(sizes[0], sizes[-1], 20)
     kinematic = np.array([statistical_dimension(n) for n in fine])
     ax.plot(fine, kinematic, color=ANY_MEMORY, label="constant 2 (kinematic value)")
     for constant, dashes in zip(constants, ("--", ":"), strict=False):

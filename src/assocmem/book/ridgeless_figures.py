@@ -11,7 +11,7 @@ from assocmem.theory.crossover import crossover, ridge_at_norm
 from assocmem.theory.ridgeless import critical_load, sat_edge, solve_unsat, tail_mean
 from assocmem.theory.scalar import ScalarSolution, density, solve_scalar
 
-NARROW = 5.6
+NARROW = 5.2
 """Width of a column of panels in inches, which a phone shows at a size that can be read."""
 
 PREDICTION = {"ls": "--", "color": INK, "lw": 1}
