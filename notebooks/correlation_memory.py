@@ -19,6 +19,8 @@
 # W_{\CMM} = U V^\top = \sum_{k=1}^n u_k v_k^\top .
 # $$ (eq-cmm)
 #
+# This is the *correlation matrix memory*, CMM for short.
+#
 # What does this memory answer when it is shown the key $v_i$?
 # Each pair $k$ contributes its own target $u_k$, weighted by how much its key resembles $v_i$:
 #
@@ -186,7 +188,7 @@ beaten = int(np.sum(dip + rise >= math.sqrt(top1_ratio(n, d))))
 glue("correlation_memory_plane_n", n, display=False)
 glue("correlation_memory_plane_beaten", beaten, display=False)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plane", "caption": "Each dot is a key of one memory: how far its signal dips below 1, and how far its best competitor rises above 0, in units of $\\sqrt{\\alpha \\log n}$. Dots above the dashed line fail. Shaded, where pairs of a key and a competitor occur as $n$ grows. The line of ratio 2 passes the typical key; the line of ratio 8 touches the corner of the worst key."}, "image": {"alt": "A cloud of dots around dip 0 and rise 1.4, most of them inside a shaded half disc that is cut at a dip of plus and minus the square root of 2, with three parallel slanted lines. A circle on the lowest line marks the typical key, one on the highest line the worst key, at the corner of the shaded region."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plane", "caption": "Each dot is a key of one memory: how far its signal dips below 1, and how far its best competitor rises above 0, in units of $\\sqrt{\\alpha \\log n}$. Dots above the dashed line fail. Shaded, where pairs of a key and a competitor occur as $n$ grows, which is counted below. The line of ratio 2 passes the typical key; the line of ratio 8 touches the corner of the worst key."}, "image": {"alt": "A cloud of dots around dip 0 and rise 1.4, most of them inside a shaded half disc that is cut at a dip of plus and minus the square root of 2, with three parallel slanted lines. A circle on the lowest line marks the typical key, one on the highest line the worst key, at the corner of the shaded region."}}
 figures.draw_plane(dip, rise, n, d)
 
 # %% [markdown]
@@ -649,7 +651,7 @@ check(
 # ## How slowly it sharpens
 #
 # Where is success as likely as not?
-# In the Gaussian picture the answer can be expanded for large $n$, in three steps.
+# In the Gaussian picture the answer can be expanded for large $n$.
 #
 # The union bound over pairs is $n^2$ times the probability that one pair fails.
 # With $t = 1/\sqrt\alpha$, so that $t^2 = c \log n$, it is
@@ -660,7 +662,8 @@ check(
 #
 # Half of this number is not failing keys, but further competitors of a key that has failed already.
 #
-# The other half is the expected number of failing keys, and success has probability one half where it is $\log 2$.
+# The other half is the expected number $n\,p$ of failing keys.
+# By {eq}`eq-poisson` success has probability one half where this number is $\log 2$.
 # Solving for the ratio $c$ gives
 #
 # $$
@@ -877,7 +880,7 @@ for load, m in numbers.items():
 figures.draw_percentiles(measured)
 
 # %% [markdown]
-# In {numref}`fig-percentile` the predicted lines lie on the simulated ones.
+# In {numref}`fig-percentile` the predicted lines lie on the simulated ones, or close beside them where the load is small.
 # The mean says the same in one number.
 
 # %% tags=["hide-input"]

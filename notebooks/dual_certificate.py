@@ -75,7 +75,6 @@ from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
 from assocmem.progress import progress
 
 plot.use_style()
-words = {True: "yes", False: "no", None: "undecided"}
 
 # %% tags=["requires", "remove-cell"]
 from assocmem.deciding.feasibility import decide_top1
@@ -196,7 +195,7 @@ memory = [
 # \sum_{i > r} \sum_{j \le r} |(u_i - u_j)^\top X v_i| \ge c_0\, \frac{r n}{d}
 # $$
 #
-# for all $X$ with $\norm{X}_F = 1$.
+# for all $d \times d$ matrices $X$ with $\norm{X}_F = 1$.
 # Then every matrix of norm at most $c_0\, r n/d$ is $\mathcal A(\delta)$ for an array with $|\delta_{ij}| \le 1$.
 # :::
 #
@@ -216,6 +215,7 @@ above = gaussian_pairs(n, above_d, seed=seed)
 no, yes = decide_top1(below), decide_top1(above)
 
 # %% tags=["hide-input"]
+words = {True: "yes", False: "no", None: "undecided"}
 Table(
     {
         "$d$": [str(below_d), str(above_d)],
@@ -319,9 +319,9 @@ Table(
         ],
         "value": [
             f"{(values > 1e-6 * values.max()).sum()} of {n * (n - 1)}",
-            f"{needed.left:.1e}",
-            f"{needed.smallest:.1e}",
-            f"{needed.relative_change:.1e}",
+            f"${figures.scientific(needed.left)}$",
+            f"{needed.smallest:.2g}",
+            f"${figures.scientific(needed.relative_change)}$",
         ],
     }
 )
@@ -585,7 +585,7 @@ for c in array_ratios:
         seeds = [derived_seed(seed, 4, m, d, t) for t in range(repeats)]
         sizes[m, c] = proof_arrays.array_size(m, d, seeds)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-array", "caption": "How much of the proof's array is left over, in the units in which Lemma 1 says that it vanishes. Points: the construction carried out. Lines: the leading terms. It grows at first, and is small only for numbers of pairs that no memory will ever hold; the grey line is the size below which the rest of the proof can work."}, "image": {"alt": "Three curves on logarithmic axes that rise or are flat near ten and a hundred for small n, where points lie on them, and fall below one near 10 to the 17, 10 to the 20 and 10 to the 50."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-array", "caption": "How much of the proof's array is left over, in the units in which Lemma 1 says that it vanishes. Points: the construction carried out. Lines: the leading terms. It grows at first, and is small only for numbers of pairs that no memory will ever hold; the grey line is at $1/\\pi$, below which the second lemma can take it away."}, "image": {"alt": "Three curves on logarithmic axes that rise or are flat near ten and a hundred for small n, where points lie on them, and fall below one near 10 to the 17, 10 to the 20 and 10 to the 50."}}
 figure, ax = panels(height=3.8, width=figures.WIDTH)
 digits = np.linspace(2, 100, 300)
 for (c, look), dashes in zip(series(array_ratios), figures.DASHES, strict=False):
@@ -716,10 +716,14 @@ check(
 #
 # Two things must be the case before this constant is anything.
 #
-# - There must be at least as many comparisons as unknowns, $r (n - r) \ge d^2$. Otherwise some $X$ is orthogonal to all of them, as in the first row of the table above.
+# - There must be at least as many comparisons as unknowns, $r (n - r) \ge d^2$. Otherwise some $X$ is orthogonal to all of them, as in the first row of the last table.
 # - For the argument of the proof the $r$ targets have to span the space with room, $r > d$. Otherwise its lower bound is exactly zero, whatever the true minimum is.
 #
-# Then the array has to be small, and smaller than what can be reached.
+# Two more conditions are about the size of the array, in units of $n/(d \log n)$.
+#
+# - The first lemma says that this size tends to zero, so it should at least be below one.
+# - The correction $\delta$ may be half as large as the smallest weight, so in these units it reaches half the constant of the second lemma. With the proof's $2/\pi$ that is $1/\pi$, and the array has to be smaller.
+#
 # To leading order all four conditions can be followed to any size:
 
 # %% tags=["hide-input"]
@@ -734,7 +738,8 @@ Table({"needed": list(proof_arrays.CONDITIONS), **columns})
 # %% [markdown]
 # So the proof's certificate is one for astronomers.
 # Impossibility itself does not wait.
-# Below the transition of the preceding section each of hundreds of instances has a certificate, from $n = 30$ to $n = 1000$; only not this one.
+# Below the transition of the preceding section each of hundreds of instances has a certificate, from $n = 30$ to $n = 1000$.
+# It is only not one of this kind.
 #
 # ## Limits
 #

@@ -201,8 +201,9 @@ figure
 #
 # ### The mean as an integral
 #
-# A competitor of size $x$ is in the pool exactly if those above it have not filled it up to there, which means $g_1 + \sum_j (g_j - x)_+ < x$.
-# The sum is over the other $n - 2$ competitors.
+# A competitor of size $x$ is in the pool exactly if the level $t$ lies below $x$.
+# That is so if at the level $x$ the signal would rise by more than the other competitors fall together, $x - g_1 > \sum_j (g_j - x)_+$.
+# The sum is over these $n - 2$ competitors.
 # Let $p(x)$ be the probability of this.
 # Then, with the standard normal density $\varphi$,
 #
@@ -308,7 +309,7 @@ Table(
         "two terms": conjectured,
         "$\\E M$ less two terms": expansion - conjectured,
     },
-    {"from the level": ".10g", "series": ".10g", "two terms": ".10g"},
+    {"from the level": ".7g", "series": ".7g", "two terms": ".7g"},
 )
 
 # %% [markdown]
@@ -349,7 +350,7 @@ figure
 # ## How wide the transition is
 #
 # The probability follows from the pools too.
-# Let $M_1, \dots, M_n$ be the pools of all keys.
+# Let $M_1, \dots, M_n$ be the sizes of the pools of all keys.
 # Their sum is what has to stay below $d^2$, so
 #
 # $$
@@ -380,10 +381,12 @@ moments = [pooled_moments(10.0**k) for k in digits[:4]]
 Table(
     {
         "$n$": [f"$10^{{{k}}}$" for k in digits[:4]],
-        "$d_{\\mathrm c}$": [critical_dimension(10.0**k) for k in digits[:4]],
+        "$d_{\\mathrm c}$": [
+            figures.dimension(critical_dimension(10.0**k)) for k in digits[:4]
+        ],
         "standard deviation of $d$": [math.sqrt(v / m) / 2 for m, v in moments],
     },
-    {"$d_{\\mathrm c}$": ".6g", "standard deviation of $d$": ".3f"},
+    {"standard deviation of $d$": ".3f"},
 )
 
 # %% [markdown]
@@ -468,6 +471,8 @@ figure
 # As the last retrieving memories vanish, it needs ever larger norms.
 # After that the loss has a minimum that is not zero, at a finite norm.
 # So the norm peaks in between, and the peak marks the transition.
+# The pairs are told by the *inverse ratio* $n \log n/d^2$, which tends to $1/2$ at the transition.
+# (The paper calls it a load; in this book the load is $n/d^2$.)
 #
 # Each instance here is a nested one, pairs being added one after another, and each fit has a relative duality gap of at most $10^{-6}$.
 # Near the peak the problems are badly conditioned; `fit` turns to the exact Hessian there, if $d \le 40$ (see {doc}`the benchmarks <../benchmarks>`).
@@ -491,7 +496,7 @@ peaks = norm_peak.grid_peaks(norms)  # for each d, the n with the largest norm
 x, y, errors, free = norm_peak.mean_line(peaks)
 fixed = norm_peak.mean_line(peaks, slope=-3.0)[-1]
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-figure1", "caption": "The paper's Figure 1 repeated. (a) Norm scale along the load, one instance for each of six dimensions, with stars at the peaks; grey, the limiting threshold 1/2. (b) Peaks of all dimensions in the coordinates in which the conjecture is a line of slope $-3$: means over instances (squares) with two standard errors, and single instances (small dots). The line of slope $-3$ that fits best is the wide grey band; the best line of any slope (dashed) lies within it. Dotted: the kinematic value."}, "image": {"alt": "Above, six curves with sharp peaks between loads 0.82 and 1.2, further left for larger dimension. Below, points along a falling line, with a cloud of single instances around those of small dimension."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-figure1", "caption": "The paper's Figure 1 repeated. (a) Norm of the trained memory over $d$, against the inverse ratio $n \\log n/d^2$, one instance for each of six dimensions, with stars at the peaks; grey, the limiting threshold 1/2. (b) Peaks of all dimensions in the coordinates in which the conjecture is a line of slope $-3$: means over instances (squares) with two standard errors, and single instances (small dots). The line of slope $-3$ that fits best is the wide grey band; the best line of any slope (dashed) lies within it. Dotted: the kinematic value."}, "image": {"alt": "Above, six curves with sharp peaks between loads 0.82 and 1.2, further left for larger dimension. Below, points along a falling line, with a cloud of single instances around those of small dimension."}}
 means = (x, y, errors)
 norms_figure, norms_axes = figures.draw_norms(norms, peaks, means, (fixed, free))
 norms_figure
@@ -509,7 +514,7 @@ glue("fss-scatter", float(single.std()), display=False)
 # %% [markdown]
 # The picture in {numref}`fig-figure1` is the paper's, and so is the slope, $-${glue:text}`fss-free-slope:.2f` here and $-2.97$ there.
 # How much weight will it bear?
-# The slope is an outcome of choices: which dimensions, how many instances, which grid of loads.
+# The slope is an outcome of choices: which dimensions, how many instances, which grid of inverse ratios.
 # The table makes these choices in several ways.
 
 # %% tags=["hide-input"]
@@ -640,9 +645,9 @@ Table(
 )
 
 # %% [markdown]
-# Of {glue:text}`fss-compared` norms, {glue:text}`fss-hits` peak at the last retrievable load of their grid.
+# Of {glue:text}`fss-compared` norms, {glue:text}`fss-hits` peak at the last retrievable $n$ of their grid.
 # So the proxy is as good as its grid.
-# Where the loads are further apart than one pair, the peak is up to a step too low, which is the only bias.
+# Where the points of the grid are further apart than one pair, the peak is up to a step too low, which is the only bias.
 #
 # The one exception by more than a pair is an instance with a hidden target ({numref}`fig-hidden`), a target that comes to lie among the others.
 # That makes it hopeless without any strain on the other keys, and the norm goes on growing.
@@ -895,7 +900,7 @@ check(
 # ### The figure
 #
 # The free slope through the mean peaks comes first.
-# Then come the loads at which they are, which are well above the limiting $1/2$.
+# Then come the inverse ratios at which they are, which are well above the limiting $1/2$.
 
 # %% tags=["hide-input"]
 check(**peak_slopes.slope_evidence(free, -2.0))
@@ -904,9 +909,9 @@ check(**peak_slopes.slope_evidence(free, -2.0))
 check(**peak_slopes.slope_evidence(free, -4.0))
 
 # %% [markdown]
-# The loads at the peaks of all dimensions say more than the slope does, since they need no line.
+# The inverse ratios at the peaks of all dimensions say more than the slope does, since they need no line.
 # With the kinematic value's other terms a second term of $-2 \log\log n$ would put them lower.
-# The tolerance is four standard errors of the mean peak, the shift, and half a step of the grid of loads.
+# The tolerance is four standard errors of the mean peak, the shift, and half a step of the grid.
 
 # %% tags=["hide-input"]
 dimensions = np.array(list(peaks))
@@ -917,7 +922,7 @@ log_peak = np.log(mean_peak)
 wrong = log_peak / (needed + np.log(log_peak))
 check(
     "figure-1",
-    r"load $n \log n / d^2$ at the peak of the norm, "
+    r"inverse ratio $n \log n / d^2$ at the peak of the norm, "
     f"$d = {dimensions.min()}$ to ${dimensions.max()}$",
     kind="stored simulation",
     measured=mean_peak * log_peak / dimensions**2,
@@ -926,26 +931,26 @@ check(
     falsehood=(r"$-2 \log\log n$ in place of $-3$", wrong),
     limits="coefficients from $-3.4$ to $-2.6$ are not told apart: "
     "most of the tolerance is the shift and the grid",
-    axis=r"load $n \log n/d^2$ at the peak",
+    axis=r"inverse ratio $n \log n/d^2$ at the peak",
     each=[f"$d = {d}$" for d in dimensions],
 )
 
 # %% [markdown]
 # And the norm does peak where the last retrieving memory is lost, which is what makes it a proxy.
-# The check takes certified verdicts on the same nested instances, and the mean distance of the peak from the last retrievable load of its grid, in grid points.
+# The check takes certified verdicts on the same nested instances, and the mean distance of the peak from the last retrievable $n$ of its grid, in grid points.
 
 # %% tags=["hide-input"]
 steps_past = np.concatenate(list(steps.values()))
 check(
     "figure-1",
-    "grid points from the last retrievable load to the peak, "
+    "grid points from the last retrievable $n$ to the peak, "
     f"mean over {len(steps_past)} instances",
     kind="stored simulation",
     measured=steps_past.mean(),
     predicted=0,
     tolerance=4 * max(steps_past.std(ddof=1) / math.sqrt(len(steps_past)), 0.01),
-    falsehood=("the norm peaks one load later, where nothing is retrievable", 1),
-    axis="grid points past the last retrievable load",
+    falsehood=("the norm peaks one grid point later, where nothing is retrievable", 1),
+    axis="grid points past the last retrievable $n$",
 )
 
 # %% [markdown]

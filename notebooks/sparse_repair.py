@@ -165,7 +165,7 @@ memory = [
 # The proof reserves the share $(\log n)^{-1/8}$ of the coordinates.
 # That share vanishes slowly, and it deserves a look before anything is run.
 # If a share $x$ is reserved, the base has $d_0 = (1 - x)\, d$ coordinates, and its typical key has a positive margin only from $d_0^2 = 2\, n \log n$ on.
-# The last column has the ratio $d^2/(n \log n)$ at which that is so.
+# The last column of the table has the ratio $d^2/(n \log n)$ at which that is so.
 
 # %% tags=["hide-input"]
 digits = np.array([3, 6, 12, 30, 100, 1e4, 1e10])
@@ -181,7 +181,7 @@ Table(
 
 # %% [markdown]
 # A thousand pairs give more than three quarters of their coordinates away.
-# Even the typical key would then need a ratio of 43, five times what plain outer products need for all of their keys.
+# Even the typical key would then need a ratio of 43, nearly five times what plain outer products need for all of their keys.
 #
 # So we put beside it a reserve chosen by hand, and build both memories for the same pairs.
 
@@ -569,6 +569,7 @@ figures.draw_split(shares, failures, lines, plain, proof_share, n)
 # Each construction has a row of its own, in which a curve rises from failure to success as the ratio grows.
 # The number beside it is the ratio at which half of all memories succeed.
 # Beside repair and outer products there is what the rest of this section is about, the same repair *in place* and two memories with *equal signals*.
+# In the second of these a *clip* has brought down the competitors that are too high.
 # The last row is where the best of all memories makes the transition.
 
 # %% tags=["hide-input"]
@@ -579,7 +580,7 @@ simulated = {
     for name, place in places.items()
 }
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-thousand", "caption": "A thousand pairs. In each row a curve rises from probability 0 to 1 that all pairs are retrieved, in the Gaussian picture; the number is its ratio at one half. Markers: stored instances, each at the smallest ratio that was enough for it. Curves are for the best margins and a hard clip, markers for the round values of the table below. Repair with the reserve of the proof comes last, with the best reserve it is level with outer products; in place it saves half, and equal signals with one clip need 1.6 times what the best memory does."}, "image": {"alt": "Seven rows, each with a curve that rises once, on a logarithmic axis of ratios from 1 to 60, with markers along the curves. From top to bottom they rise at 22 for the proof's reserve, 9 for outer products and for the best reserve, 4 in place, 3.5 for equal signals, 1.8 with one clip, and 1.2 for any memory."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-thousand", "caption": "A thousand pairs. In each row a curve rises from probability 0 to 1 that all pairs are retrieved, in the Gaussian picture; the number is its ratio at one half. Markers: stored instances, each at the smallest ratio that was enough for it. Curves are for the best margins and a clip that takes off the whole excess; markers are for the rounder margins of the table in the part \"How close\". Repair with the reserve of the proof needs most. With the best reserve it is level with outer products, and in place it saves half; equal signals with one clip need 1.6 times what the best memory does."}, "image": {"alt": "Seven rows, each with a curve that rises once, on a logarithmic axis of ratios from 1 to 60, with markers along the curves. From top to bottom they rise at 22 for the proof's reserve, 9 for outer products and for the best reserve, 4 in place, 3.5 for equal signals, 1.8 with one clip, and 1.2 for any memory."}}
 draw_chances(choices, 3, curve_points, simulated)[0]
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-million", "caption": "A million pairs, predicted. The best reserve, a fifteenth of the coordinates, now saves a quarter of what outer products need. The reserve of the proof, seventy per cent, still costs two and a half times as much as no repair."}, "image": {"alt": "The same seven rows with steeper curves: the proof's reserve at 19, outer products at 7.2, best reserve at 5.3, in place at 3, equal signals at 3.7, one clip at 1.9, any memory at 1.4."}}
@@ -864,6 +865,7 @@ figures.draw_echo(heard)
 # Such a repair can be repeated.
 # And half of each weight can be spent on pushing down the key's best competitor, by adding the correction along $(u_i - u_b)\, v_i^\top$, where $b$ is the target of that competitor.
 # Then it is a perceptron that updates all failing keys at once.
+# The table further below calls it *against rivals*.
 #
 # ### Equal signals
 #
@@ -930,7 +932,8 @@ Table(
 )
 
 # %% [markdown]
-# The last round holds back {glue:text}`sparse_repair_held_back` comparisons, and all rounds together take {glue:text}`sparse_repair_steps` steps of conjugate gradients.
+# The rounds end as soon as no key fails.
+# The last one holds back {glue:text}`sparse_repair_held_back` comparisons, and all rounds together take {glue:text}`sparse_repair_steps` steps of conjugate gradients.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-three", "caption": "Signals (outline) and best competitors (filled) of one instance at $d^2 = 1.6\\, n \\log n$ under outer products, with equal signals, and after the clips; tall bars are cut off. Equal signals leave a tail of competitors above them, which the clips fold back."}, "image": {"alt": "Three histograms above each other. First, two broad overlapping humps. Second, a spike of signals at one and a hump of competitors that reaches beyond it. Third, the same hump cut off below one."}}
 memories = {
@@ -1041,7 +1044,7 @@ check(
     falsehood=("equal signals gain nothing, nor does the clip", nothing_gained),
     limits=(
         r"within a tenth from $n = 300$ on; the prediction is for a hard clip, and "
-        r"for $\gamma = 0.1$, where its limit is 2/0.81"
+        r"for $\gamma = 0.1$, where its limit is $2/0.81$"
     ),
 )
 

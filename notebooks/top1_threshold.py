@@ -304,7 +304,7 @@ Table(
 # The kinematic value follows this law with $c = 2$, and it has all other terms as well.
 # So it says how much $d_{\mathrm c}^2/n$ grows between two sizes if $c = 2$.
 # Another $c$ would add $c - 2$ times the growth of $\log n$.
-# {numref}`fig-growth` compares the three.
+# {numref}`fig-growth` compares $c = 2$ with 1.6 and with 2.5.
 
 # %% tags=["hide-input"] explore="explore_capacity?n=1000&d=100&r=0" mystnb={"figure": {"name": "fig-growth", "caption": "What growth says about the constant. Points: places where half of the certified instances are retrievable, with two standard errors, most of them smaller than the points. Lines start together at the smallest size. The solid one is the kinematic value, whose constant is 2; the others have the constants 1.6 and 2.5 and the same other terms."}, "image": {"alt": "Three rising curves against n on a logarithmic axis that fan out from one point; the measured points follow the middle one and lie slightly below it."}}
 growth_figure, growth_axes = figures.draw_growth(fits, (1.6, 2.5))
@@ -329,7 +329,7 @@ check(**growths.constant_evidence(measured_growth, 1.6, limits=LIMITS))
 # %% [markdown]
 # The tolerance is four standard errors, and 0.15 for the overlap of the directions.
 # The prediction leaves that overlap out, and its effect differs by no more than 0.15 between sizes.
-# No nearer constant than the limits of the check say can be rejected.
+# The limits in the check say which constants are too near to 2 to be told from it.
 #
 # ## What training finds
 #
@@ -428,9 +428,10 @@ check(
     predicted=1,
     tolerance=0.5 / len(possible),
     falsehood=(f"a ridge of {fixed[-1]:g} is as good", shares_at[-1]),
-    limits=f"the argument asks for a ridge of {median:.0e} on half of these instances "
-    f"and of {smallest:.0e} on one, and a larger one may do; how small a ridge must "
-    "be depends on the instance, which has to be known first",
+    limits="the argument asks for a ridge of "
+    f"${figures.scientific(median, 0)}$ on half of these instances "
+    f"and of ${figures.scientific(smallest, 0)}$ on one, and a larger one may do; "
+    "how small a ridge must be depends on the instance, which has to be known first",
     axis="share of instances retrieved",
 )
 
@@ -449,12 +450,11 @@ conjectured = two_terms(np.log(n_large))
 Table(
     {
         "$n$": [f"$10^{{{x}}}$" for x in digits],
-        "$d_{\\mathrm c}$": [critical_dimension(n) for n in n_large],
+        "$d_{\\mathrm c}$": [figures.dimension(critical_dimension(n)) for n in n_large],
         "$d_{\\mathrm c}^2/(n\\log n)$": kinematic / np.log(n_large),
         "$2 - 3\\log\\log n/\\log n$": conjectured / np.log(n_large),
         "$d_{\\mathrm c}^2/n$ less the two terms": kinematic - conjectured,
-    },
-    {"$d_{\\mathrm c}$": ".5g"},
+    }
 )
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slow", "caption": "The ratio at which half of all instances are retrievable by some memory: certified counts (points, larger than their error bars), the kinematic value (line), the conjectured two-term law (dashed) continued to where it matters, and the threshold 2 of the theorem. At $10^{12}$ pairs one is at 1.6."}, "image": {"alt": "A slowly rising line from 0.95 at thirty pairs to 1.6 at ten to the twelfth, with five points at its beginning, continued by a dashed line towards 2 at a hundred digits."}}
@@ -478,8 +478,8 @@ ax.legend()
 figure
 
 # %% [markdown]
-# The logarithm of the logarithm is what separates {numref}`fig-slow` from its limit.
-# Two effects make up that term.
+# It is the term in $\log\log n$ that keeps the curve of {numref}`fig-slow` so far below 2.
+# Two effects make it up.
 # The best competitor of $n$ is not at $\sqrt{2 \log n}$ but a little lower.
 # And the bill is shared: lowering the few competitors that are there saves some of the lift.
 # Both are of the order of $\log\log n$ beside $\log n$, which is not small at any size that exists.

@@ -99,3 +99,10 @@ def test_weights_keep_the_mass_of_a_density_and_move_its_mean():
     mean = ax.lines[3].get_xdata()[0]
     assert np.trapezoid(density, g) == pytest.approx(1, abs=0.01)
     assert np.trapezoid(g * density, g) == pytest.approx(mean, abs=0.02)
+
+
+def test_numbers_of_tables_are_written_as_a_reader_would():
+    assert figures.scientific(1.42e-14) == r"1.4 \times 10^{-14}"
+    assert figures.scientific(8e-9, 0) == r"8 \times 10^{-9}"
+    assert figures.dimension(21.8936) == "21.89"
+    assert figures.dimension(6699720.4) == "6,699,720"

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -120,6 +121,13 @@ def test_the_head_says_what_is_known_and_no_more(notes):
     assert "a list, each item a number in `[0, 1]`" in text
     assert "one of cpu, cuda" in text
     assert "How long" not in head(section, notes, None)
+
+
+def test_formulas_in_what_a_parameter_means_are_typeset(notes):
+    section = load_section("tiny")
+    first = next(iter(section.parameters.values()))
+    section.parameters[first.name] = replace(first, meaning="d^2/(n log n), or the load alpha = n/d^2")
+    assert r"- $d^2/(n \log n)$, or the load $\alpha = n/d^2$" in head(section, notes, None)
 
 
 def test_a_gpu_and_several_threads_are_named():

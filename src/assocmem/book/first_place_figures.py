@@ -55,6 +55,38 @@ CONE_HALF_ANGLE = 60.0
 """Degrees on either side of the signal's direction, in the plane of three scores that sum to zero."""
 
 
+def scientific(x: float, digits: int = 1) -> str:
+    r"""A very small or large number as one writes it, ``1.4 \times 10^{-14}``.
+
+    Parameters
+    ----------
+    x : float
+    digits : int
+        Behind the point.
+
+    Returns
+    -------
+    str
+        TeX without dollar signs.
+    """
+    mantissa, exponent = f"{x:.{digits}e}".split("e")
+    return rf"{mantissa} \times 10^{{{int(exponent)}}}"
+
+
+def dimension(d: float) -> str:
+    """A dimension that need not be whole, with two decimals where they are worth reading.
+
+    Parameters
+    ----------
+    d : float
+
+    Returns
+    -------
+    str
+    """
+    return f"{d:.2f}" if d < 1000 else f"{d:,.0f}"
+
+
 def draw_pool(signal: float, rivals: np.ndarray) -> tuple[Figure, Axes]:
     """Scores of one key, and the level at which the signal meets the competitors above it.
 
@@ -111,7 +143,7 @@ def draw_transition(data: Counts, fits: Mapping[int, Transition]) -> tuple[Figur
     below.set(xlim=(-1.2, 0.9), xlabel="$d^2/n$ less its predicted place $E\\,M$", ylabel=label, title="(b)")
     handles, names = above.get_legend_handles_labels()
     handles += [Line2D([], [], color=INK, lw=1.2), Line2D([], [], color=LIMIT, lw=1)]
-    above.legend(handles, [*names, "kinematic", "theorem: 2"], loc="center right")
+    above.legend(handles, [*names, "kinematic", "theorem: 2"], loc="center right", bbox_to_anchor=(0.93, 0.5))
     below.legend([Line2D([], [], color=INK, lw=1.2)], ["best fit"], loc="upper left")
     return figure, np.array([above, below])
 
@@ -410,7 +442,7 @@ def draw_hidden(seed: int) -> tuple[Figure, Axes]:
     ax.annotate("", 1.5 * toward, (0, 0), arrowprops={"arrowstyle": "->", "color": INK})
     across = 0.75 * np.array([-toward[1], toward[0]])
     foot = (hidden @ toward) * toward
-    ax.plot(*np.transpose([foot - across, foot + across]), "--", color=SIGNAL, lw=1, label="its score")
+    ax.plot(*np.transpose([foot - across, foot + across]), "--", color=SIGNAL, lw=1, label="the same score")
     ax.text(*(1.5 * toward + [0.04, -0.05]), "$x$")
     ax.set(xlabel="first coordinate", ylabel="second coordinate", aspect="equal")
     ax.set(xlim=(-1.3, 1.5), ylim=(-1.3, 1.3))

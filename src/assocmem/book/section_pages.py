@@ -24,6 +24,13 @@ from assocmem.sweeps.parameters import Choice
 TITLE = re.compile(r"^# .+$", re.MULTILINE)
 """The line of a page's title, below which its head goes."""
 
+FORMULAS = {
+    "d^2/(n log n)": r"$d^2/(n \log n)$",
+    "alpha = n/d^2": r"$\alpha = n/d^2$",
+    "n/d^2": "$n/d^2$",
+}
+"""Formulas in what parameters mean, as a page shows them; longer ones first."""
+
 
 def page(
     notebook: dict,
@@ -119,12 +126,17 @@ def head(section: Section, notes: Notes, record: dict | None) -> str:
     return "\n".join([*lines, "::::", ""])
 
 
+def _meaning(parameter):
+    """What a parameter means; comments of a notebook write formulas without TeX, which a page does not."""
+    return re.sub("|".join(map(re.escape, FORMULAS)), lambda m: FORMULAS[m[0]], plain(parameter.meaning))
+
+
 def _parameter_row(parameter):
     allowed = parameter.allowed
     words = parameter.range_text
     if not isinstance(allowed, Choice):
         words = words.replace(allowed.text, f"`{allowed.text}`")
-    return f"`{parameter.name}`", f"`{parameter.default!r}`", words, plain(parameter.meaning)
+    return f"`{parameter.name}`", f"`{parameter.default!r}`", words, _meaning(parameter)
 
 
 def _second_head(section, notes):
@@ -167,7 +179,7 @@ def end(section: Section, notes: Notes, rest: Sequence[dict] = ()) -> str:
 {command}
 ```
 
-The command executes the section with `{name}` ({plain(parameter.meaning)}) at `{value}` instead of \
+The command executes the section with `{name}` ({_meaning(parameter)}) at `{value}` instead of \
 `{parameter.default!r}`, and leaves the notebook in `runs/`.
 All parameters are in the table below the title; {{ref}}`re-run` says what else a run can be told.
 For many values, and for more than one process or machine, there are {{doc}}`sweeps <../sweeps>`.

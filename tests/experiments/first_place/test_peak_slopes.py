@@ -25,7 +25,7 @@ def test_every_choice_finds_the_slope_of_points_on_a_line(slope):
     lines = slopes_by_choice(made_up(slope))
     assert list(lines) == [
         "all dimensions, all instances",
-        *(f"every fourth load, from the {k}." for k in (1, 2, 3, 4)),
+        *(f"every fourth grid point, from the {k}." for k in (1, 2, 3, 4)),
         "dimensions up to 16",
         "dimensions from 16",
     ]
@@ -42,8 +42,8 @@ def test_choices_differ_where_points_are_not_on_a_line():
 def test_other_grids_and_other_middles_have_their_names():
     assert list(slopes_by_choice(made_up(-3.0), keep=2, middle=12)) == [
         "all dimensions, all instances",
-        "every second load, from the 1.",
-        "every second load, from the 2.",
+        "every second grid point, from the 1.",
+        "every second grid point, from the 2.",
         "dimensions up to 12",
         "dimensions from 12",
     ]

@@ -96,7 +96,7 @@ def slopes_by_choice(sweeps: DataFrame, *, keep: int = 4, middle: int = 16) -> d
     large = {d: n for d, n in peaks.items() if d >= middle}
     return {
         "all dimensions, all instances": mean_line(peaks)[-1],
-        **{f"every {_ordinal(keep)} load, from the {k + 1}.": line for k, line in enumerate(coarse)},
+        **{f"every {_ordinal(keep)} grid point, from the {k + 1}.": line for k, line in enumerate(coarse)},
         f"dimensions up to {middle}": mean_line(small)[-1],
         f"dimensions from {middle}": mean_line(large)[-1],
     }
