@@ -68,9 +68,7 @@ def draw_critical_load(r: float) -> Figure:
     curve.fill_between(fractions, critical, color=BELOW, alpha=0.14, lw=0, label="loss goes to zero")
     curve.fill_between(fractions, critical, 2.1, color=ABOVE, alpha=0.14, lw=0, label="loss stays positive")
     curve.plot(fractions, critical, color=AT, label="critical load $\\alpha_{\\mathrm{c}}(r)$")
-    curve.plot(
-        r, critical_load(r), "o", color=INK, label=f"$\\alpha_c = {critical_load(r):.4g}$"
-    )
+    curve.plot(r, critical_load(r), "o", color=INK, label=f"$\\alpha_c = {critical_load(r):.4g}$")
     curve.set(xlabel="tail fraction $r$", ylabel="load $\\alpha = n/d^2$", xlim=(0, 1), ylim=(0, 2.1))
     curve.legend(loc="upper left")
     return figure
