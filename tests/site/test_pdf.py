@@ -10,7 +10,7 @@ import yaml
 from conftest import ROOT, toc_pages
 
 from assocmem.book.api import API
-from assocmem.book.claims import read_checks
+from assocmem.book.claims import KINDS, VERDICTS, read_checks, statements
 from assocmem.book.pdf import pdf_path
 from assocmem.book.sections import load_section
 
@@ -115,7 +115,11 @@ def test_verdicts_and_checks_are_there(texts):
     text = " ".join(" ".join(texts).split())
     sections = [page for page in chapters_of_the_book() if page.startswith("book/sections/")]
     checks = [c for page in sections for c in read_checks(ROOT / f"{page}.ipynb")]
-    verdicts = Counter(re.findall(r"Verdict (holds(?: with limits)?|does not hold)", text))
+    names = (statement.name for statement in statements().values())
+    verdict, kind, name = (
+        "|".join(sorted(words, key=len, reverse=True)) for words in (VERDICTS, KINDS, set(names))
+    )
+    verdicts = Counter(re.findall(rf"\b({verdict}) (?:{kind}) (?:{name}):", text))
     assert verdicts == Counter(c.verdict for c in checks)
 
 
