@@ -320,20 +320,23 @@ theory_jumps = [
 # A formula that is easily mistaken for the right one is rejected: it takes the square of $\kappa_r - G$ in place of the hinge's.
 
 # %% tags=["hide-input"]
-check(
-    "definition-4",
-    r"load at which the loss passes 0.1 at the ridge $10^{-13}$, "
+theory_jump = {
+    "claim": "definition-4",
+    "what": r"load at which the loss passes 0.1 at the ridge $10^{-13}$, "
     f"for $r$ from {min(tried):g} to {max(tried):g}",
-    kind="quadrature",
-    measured=theory_jumps,
-    predicted=critical_load(tried),
-    tolerance=10 * math.sqrt(tiny) * critical_load(tried),
+    "kind": "quadrature",
+    "measured": theory_jumps,
+    "predicted": critical_load(tried),
+    "tolerance": 10 * math.sqrt(tiny) * critical_load(tried),
+    "axis": r"load $\alpha$",
+    "each": [f"$r = {x:g}$" for x in tried],
+}
+check(
+    **theory_jump,
     falsehood=(
         r"the mean of $(\kappa_r - G)^2$, without the hinge",
         1 / (1 + tail_mean(tried) ** 2),
     ),
-    axis=r"load $\alpha$",
-    each=[f"$r = {x:g}$" for x in tried],
 )
 
 # %% [markdown]
@@ -803,19 +806,11 @@ Table(
 
 # %% tags=["hide-input"]
 check(
-    "definition-4",
-    r"load at which the loss passes 0.1 at the ridge $10^{-13}$, "
-    f"for $r$ from {min(tried):g} to {max(tried):g}",
-    kind="quadrature",
-    measured=theory_jumps,
-    predicted=critical_load(tried),
-    tolerance=10 * math.sqrt(tiny) * critical_load(tried),
+    **theory_jump,
     falsehood=(
         "the median of the tail in place of its mean",
         critical_curve.critical_load_of_median(tried),
     ),
-    axis=r"load $\alpha$",
-    each=[f"$r = {x:g}$" for x in tried],
 )
 
 # %% [markdown]

@@ -32,10 +32,12 @@ RUNNING = {"a", "abbr", "b", "code", "em", "i", "span", "strong", "sub", "sup", 
 """Tags within words: all others part what stands before from what comes after."""
 
 
-def finished_pages(app: Sphinx) -> dict[str, Path]:
-    """Return the file of each page that the build has, by the page's name."""
-    paths = {name: Path(app.builder.get_outfilename(name)) for name in sorted(app.env.found_docs)}
-    return {name: path for name, path in paths.items() if path.is_file()}
+def finished_articles(app: Sphinx) -> dict[str, Tag]:
+    """Return the article of each page that the build has, by the page's path from the root of the book."""
+    paths = [Path(app.builder.get_outfilename(name)) for name in sorted(app.env.found_docs)]
+    articles = {path: read_article(path) for path in paths if path.is_file()}
+    out = Path(app.outdir)
+    return {path.relative_to(out).as_posix(): own for path, own in articles.items() if own is not None}
 
 
 def read_article(path: Path) -> Tag | None:

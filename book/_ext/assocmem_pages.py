@@ -3,40 +3,24 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from assocmem.book import (
-    check_card,
-    claims,
-    code_labels,
-    ledger,
-    markdown,
-    notes,
-    run_record,
-    second_pages,
-    section_pages,
-    strip,
-)
+from assocmem.book import notes, run_record, section_pages
 from assocmem.book.sections import ENTRIES, PAGES, SECOND, load_section, read_entries, section_of
+from assocmem.sweeps.fingerprints import reachable_modules
 
-MODULES = (
-    check_card,
-    claims,
-    code_labels,
-    ledger,
-    markdown,
-    notes,
-    run_record,
-    second_pages,
-    section_pages,
-    strip,
-)
-"""What the head, the end and the anchors of a section are made by: the page is read anew when one changes."""
 LAST_TO_READ = "book/bibliography"
 """The last page before those on running the book."""
+
+
+@cache
+def sources() -> list[Path]:
+    """What the head, the end and the cards of a section are made by: a page is read anew when one changes."""
+    return reachable_modules("from assocmem.book import notes, run_record, section_pages")
 
 
 def add_around_section(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -57,8 +41,7 @@ def add_around_section(app: Sphinx, docname: str, source: list[str]) -> None:
     section = load_section(name, root)
     own_notes = notes.read_notes([name], root)[name]
     record = run_record.read_record(notebook)
-    files = [section.path, root / ENTRIES, claims.STATEMENTS]
-    files += [Path(module.__file__) for module in MODULES]
+    files = [section.path, root / ENTRIES, *sources()]
     files += [run_record.record_path(notebook)] if record else []
     for path in files:
         app.env.note_dependency(path)

@@ -19,7 +19,7 @@ from itertools import takewhile
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from assocmem_articles import classes, element_at, finished_pages, is_formula, read_article
+from assocmem_articles import classes, element_at, finished_articles, is_formula
 from bs4.element import Tag
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -73,8 +73,7 @@ def preview(article: Tag, anchor: str) -> Tag | list[Tag]:
         meaning = node.find_next_sibling("dd")
         told = [] if meaning is None else meaning.find_all(True, recursive=False)
         return [node, *takewhile(lambda part: part.name in ("p", "ul", "ol") or is_formula(part), told[:3])]
-    output = node.find(class_="cell_output") if "cell" in classes(node) else None
-    return [output or node]
+    return [node]
 
 
 def place(article: Tag, anchor: str) -> Tag | None:
@@ -240,15 +239,12 @@ def write_previews(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    pages = {name: path.relative_to(out).as_posix() for name, path in finished_pages(app).items()}
-    articles = {path: read_article(out / path) for path in pages.values()}
-    articles = {path: article for path, article in articles.items() if article is not None}
-    for name, path in pages.items():
-        if path in articles:
-            texts = json.dumps(previews_of(path, articles), ensure_ascii=False, separators=(",", ":"))
-            script = out / FOLDER / f"{name}.js"
-            script.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(script, f"assocmemPreviews({texts});\n")
+    articles = finished_articles(app)
+    for path in articles:
+        texts = json.dumps(previews_of(path, articles), ensure_ascii=False, separators=(",", ":"))
+        script = (out / FOLDER / path).with_suffix(".js")
+        script.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(script, f"assocmemPreviews({texts});\n")
 
 
 def load_script(

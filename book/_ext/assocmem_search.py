@@ -16,7 +16,7 @@ import re
 from pathlib import Path
 
 import yaml
-from assocmem_articles import finished_pages, formula, plain_text, read_article
+from assocmem_articles import finished_articles, formula, plain_text
 from bs4.element import Tag
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -52,7 +52,7 @@ PIECES = {
     "dl.py > dt[id]": "function",
     "figure[id]": "figure",
     "div.math[id]": "equation",
-    ".check-card, .cell[id^=check-]": "check",
+    ".check-card": "check",
     ".citation[id]": "reference",
 }
 """What has a place of its own, beside sections."""
@@ -116,7 +116,7 @@ def _title_of_statement(node):
 
 
 def _title_of_check(node):
-    what = node.find("strong") or node.select_one("table.check tr:nth-child(3) td")
+    what = node.find("strong")
     claim = node.find("a", href=re.compile("ledger.html#|^#"))
     return ": ".join(dict.fromkeys(plain_text(part) for part in (claim, what) if part is not None)), None
 
@@ -156,7 +156,6 @@ def meaning_of(node: Tag, kind: str, head: Tag | None, apart: set[int]) -> str:
         return formula(node)
     unsaid = {id(head)} if head else set()
     if kind == "check":
-        node = node.find(class_="cell_output") or node
         unsaid |= {id(part.find_parent("p")) for part in node.select("p > .verdict, p > strong")}
     return plain_text(node, apart | unsaid)
 
@@ -211,10 +210,9 @@ def pieces(article: Tag) -> list[tuple[str, str, str, str]]:
             if heading is not None:
                 anchor = "" if kind == "page" else node["id"]
                 found.append((kind, anchor, plain_text(heading), plain_text(node, apart | {id(heading)})))
-        elif kind and not (kind == "check" and node.find_parent(class_="cell", id=re.compile("^check-"))):
+        elif kind:
             title, head = title_of(node, kind)
-            inside = apart - {id(part) for part in node.select(".cell, .cell *") if not kinds.get(id(part))}
-            found.append((kind, name_of_place(node), title, meaning_of(node, kind, head, inside)))
+            found.append((kind, name_of_place(node), title, meaning_of(node, kind, head, apart)))
     return found
 
 
@@ -268,11 +266,8 @@ def write_index(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    paths = {path.relative_to(out).as_posix(): path for path in finished_pages(app).values()}
-    articles = {name: read_article(path) for name, path in paths.items()}
-    articles = {name: article for name, article in articles.items() if article is not None}
     words = yaml.safe_load(WORDS.read_text(encoding="utf-8"))
-    data = json.dumps(index(articles, words), ensure_ascii=False, separators=(",", ":"))
+    data = json.dumps(index(finished_articles(app), words), ensure_ascii=False, separators=(",", ":"))
     (out / INDEX).parent.mkdir(parents=True, exist_ok=True)
     write_whole(out / INDEX, f"window.assocmemIndex = {data};\n")
 

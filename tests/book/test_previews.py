@@ -1,14 +1,11 @@
 """Previews of what links lead to, cut out of finished pages."""
 
-import importlib
 import json
-import sys
 from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
-
-from assocmem.sweeps.project import project_root
+from extensions import loaded
 
 PAGE = """
 <html><body><article class="bd-article">
@@ -27,12 +24,12 @@ Fits (Theorem 2 of the paper)</p>
 <a class="image-reference" href="../_images/a.png"><img alt="A cloud" src="../_images/a.png"/></a>
 <figcaption><p><span class="caption-number">Fig. 1.1 </span>A cloud. Of dots.</p></figcaption></figure>
 <dl class="glossary"><dt id="term-load">load</dt><dd><p>Pairs an entry.</p></dd></dl>
-<div class="cell" id="check-one"><div class="cell_input"><pre>alpha=0.35</pre></div>
-<div class="cell_output"><div class="check-card">
+<div class="check-card" id="check-one">
 <p><span class="verdict">holds</span> <a href="ledger.html#theorem-2">Theorem 2</a>: Fits</p>
 <p><strong>Share of those that fit</strong></p>
 <svg id="s"><path id="tip" d="M0 0"/><use href="#tip"/></svg>
-<details><summary>The numbers</summary><p>0.123</p></details></div></div></div>
+<details><summary>The numbers</summary><p>0.123</p></details></div>
+<div class="cell"><div class="cell_input"><pre>alpha=0.35</pre></div></div>
 <p>Links: <a href="#equation-eq-a">(1.1)</a>, <a href="ledger.html#theorem-2">Theorem 2</a>,
 <a href="#gone">gone</a>, <a href="https://example.org/">elsewhere</a>,
 <a href="ledger.html?verdict=holds">some</a>, <a href="ledger.html">the ledger</a>,
@@ -51,22 +48,20 @@ LEDGER = """
 
 @pytest.fixture(scope="module")
 def extension():
-    folder = str(project_root() / "book" / "_ext")
-    sys.path.insert(0, folder)
-    try:
-        yield importlib.import_module("assocmem_previews")
-    finally:
-        sys.path.remove(folder)
+    with loaded("assocmem_previews") as module:
+        yield module
 
 
 @pytest.fixture
 def articles(extension, tmp_path):
     found = {}
+    with loaded("assocmem_articles") as finished:
+        read_article = finished.read_article
     for name, text in (("book/page.html", PAGE), ("book/ledger.html", LEDGER)):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-        found[name] = extension.read_article(path)
+        found[name] = read_article(path)
     return found
 
 

@@ -1,6 +1,5 @@
 """What leaves the repository: workflows, hosted notebooks, citations, and what pages say about themselves."""
 
-import importlib
 import json
 import os
 import re
@@ -14,6 +13,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 from docutils.core import publish_doctree
+from extensions import loaded
 
 from assocmem.sweeps.project import project_root
 
@@ -25,12 +25,8 @@ SITE = "https://someone.github.io/memory/"
 
 @pytest.fixture(scope="module")
 def extension():
-    folder = str(ROOT / "book" / "_ext")
-    sys.path.insert(0, folder)
-    try:
-        yield importlib.import_module("assocmem_publish")
-    finally:
-        sys.path.remove(folder)
+    with loaded("assocmem_publish") as module:
+        yield module
 
 
 def read(name):

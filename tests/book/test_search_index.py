@@ -1,34 +1,29 @@
 """The index of the search: pieces of pages with a place, a title, names and words."""
 
-import importlib
 import re
-import sys
 
 import pytest
 import yaml
+from extensions import loaded
 from test_previews import LEDGER, PAGE
-
-from assocmem.sweeps.project import project_root
 
 
 @pytest.fixture(scope="module")
 def extension():
-    folder = str(project_root() / "book" / "_ext")
-    sys.path.insert(0, folder)
-    try:
-        yield importlib.import_module("assocmem_search")
-    finally:
-        sys.path.remove(folder)
+    with loaded("assocmem_search") as module:
+        yield module
 
 
 @pytest.fixture
 def found(extension, tmp_path):
     """What is found by kind and anchor: title, names, words."""
+    with loaded("assocmem_articles") as finished:
+        read_article = finished.read_article
     articles = {}
     for name, text in (("page", PAGE), ("ledger", LEDGER)):
         path = tmp_path / f"{name}.html"
         path.write_text(text, encoding="utf-8")
-        articles[f"book/{path.name}"] = extension.read_article(path)
+        articles[f"book/{path.name}"] = read_article(path)
     data = extension.index(articles, {"fact": ["pair"]})
     assert data["pages"] == [["book/page.html", "1. Memories"], ["book/ledger.html", "The ledger"]]
     pages = [path for path, _ in data["pages"]]

@@ -18,14 +18,13 @@ from assocmem.book.ledger import ledger, ledger_line, ledger_page, miscounts
 from assocmem.book.notes import read_notes
 from assocmem.book.promises import broken_promises, still_pictures
 from assocmem.book.proof_map import proof_map
-from assocmem.book.rendered import render_alone
+from assocmem.book.rendered import render_alone, write_if_changed
 from assocmem.book.run_record import read_record
 from assocmem.book.second_pages import checks_of_story, write_second_pages
 from assocmem.book.sections import PAGES, load_section, section_of
 from assocmem.book.status_page import status_page
 from assocmem.book.tables_page import tables_page
 from assocmem.checks import UsageError
-from assocmem.files import write_whole
 from assocmem.machine import THREAD_SETTINGS, cores
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sweeps.project import project_root
@@ -232,10 +231,10 @@ def write_ledger(names: Sequence[str], root: Path) -> list[str]:
     """
     checks = _checks(names, root)
     entries = ledger(checks, {name: checks_of_story(root / PAGES / f"{name}.ipynb") for name in names})
-    _write_if_changed(root / "book" / "ledger.md", ledger_page(entries, _titles(names, root)))
-    _write_if_changed(root / "book" / "ledger_line.md", ledger_line(entries))
-    _write_if_changed(root / "book" / "proof_map.md", proof_map(entries))
-    _write_if_changed(root / "book" / "_extra" / "claims.json", json.dumps(entries, indent=1) + "\n")
+    write_if_changed(root / "book" / "ledger.md", ledger_page(entries, _titles(names, root)))
+    write_if_changed(root / "book" / "ledger_line.md", ledger_line(entries))
+    write_if_changed(root / "book" / "proof_map.md", proof_map(entries))
+    write_if_changed(root / "book" / "_extra" / "claims.json", json.dumps(entries, indent=1) + "\n")
     promised = {name: notes.checks for name, notes in read_notes(names, root).items()}
     everything = [c for own in checks.values() for c in own]
     return miscounts(checks, promised) + surprises(everything) + weak(everything) + unlabelled(everything)
@@ -257,7 +256,7 @@ def write_tables_page(names: Sequence[str], root: Path) -> None:
     names, root
         As for `write_ledger`.
     """
-    _write_if_changed(root / "book" / "tables.md", tables_page(root, _titles(names, root)))
+    write_if_changed(root / "book" / "tables.md", tables_page(root, _titles(names, root)))
 
 
 def write_status_page(names: Sequence[str], root: Path) -> None:
@@ -270,13 +269,7 @@ def write_status_page(names: Sequence[str], root: Path) -> None:
     """
     records = {name: read_record(root / PAGES / f"{name}.ipynb") for name in names}
     page = status_page(root, _titles(names, root), _checks(names, root), records)
-    _write_if_changed(root / "book" / "status.md", page)
-
-
-def _write_if_changed(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists() or path.read_bytes() != text.encode():
-        write_whole(path, text)
+    write_if_changed(root / "book" / "status.md", page)
 
 
 def render(root: Path, pages: Iterable[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """The card of a check on a page: the sentence, the strip, the key to it, and the numbers behind a toggle."""
 
-from assocmem.book.claims import Check, badge, bound_in_short, in_short, statements
+from assocmem.book.claims import FEW, Check, badge, bound_in_short, in_short, statements
 from assocmem.book.markdown import list_table
 from assocmem.book.strip import latex
 
@@ -26,9 +26,9 @@ def card(c: Check, anchor: str) -> str:
     str
         MyST Markdown.
     """
-    statement = statements()[c.claim]
+    statement, count = statements()[c.claim], len(c.measured)
     words = {
-        "points": _with_numbers("measured", in_short(c.measured), len(c.measured)),
+        "points": f"measured: {in_short(c.measured) if count <= FEW else f'{count} numbers'}",
         "band": f"{_predicted(c)}. What was measured is {c.agreement}.",
         "crosses": f"falsehood: {c.falsehood}. {_rejected(c)}",
     }
@@ -65,13 +65,9 @@ def _axis(c):
     return f"{c.axis}: {IN_TOLERANCES}" if c.axis else IN_TOLERANCES
 
 
-def _with_numbers(word, numbers, count):
-    return f"{word}: {numbers}" if count <= 4 else f"{word}: {count} numbers"
-
-
 def _predicted(c):
     """The prediction and its tolerance, where they are few enough to be read."""
-    if len(c.predicted) > 4:
+    if len(c.predicted) > FEW:
         return "predicted, each with its tolerance"
     same = len(set(c.tolerance)) == 1
     known = f"tolerance {in_short(c.tolerance[:1])}" if same else "each number with its tolerance"

@@ -9,7 +9,7 @@ import html
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -193,7 +193,7 @@ class Check:
         verb = "rejected" if self.falsehood_distance > 1 else "not rejected"
         return f"{verb}, {_in_tolerances(self.falsehood_distance)}"
 
-    @property
+    @cached_property
     def strip(self) -> Strip:
         """The numbers along an axis, to be drawn."""
         return strip(self.measured, self.predicted, self.tolerance, self.falsehood_predicted, self.relation)
@@ -397,7 +397,11 @@ def read_checks(notebook: str | Path) -> list[Check]:
     -------
     list of Check
     """
-    cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
+    return checks_of(json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"])
+
+
+def checks_of(cells: Iterable[dict]) -> list[Check]:
+    """The checks that executed cells hold, in order."""
     found = (check_in(output) for cell in cells for output in cell.get("outputs", []))
     return [c for c in found if c]
 

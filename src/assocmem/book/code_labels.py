@@ -27,7 +27,7 @@ def label(cell: dict, number: str) -> str:
     -------
     str
     """
-    source = _text(cell["source"])
+    source = "".join(cell["source"])
     made = set(makes(source))
     if figure_of(cell["metadata"]).get("name"):
         return f"Code of Fig. {number}"
@@ -87,7 +87,7 @@ def visible(cells: Iterable[dict]) -> list[tuple[int, str]]:
     """
     hidden = {FOLDED, "parameters", *UNSEEN}
     return [
-        (number, _text(cell["source"]))
+        (number, "".join(cell["source"]))
         for number, cell in enumerate(cells, 1)
         if cell["cell_type"] == "code" and not hidden & set(cell["metadata"].get("tags", []))
     ]
@@ -163,7 +163,3 @@ def _read(node):
         if isinstance(call, ast.Call) and "read_table" in ast.unparse(call.func):
             words = [word.value for word in call.args if isinstance(word, ast.Constant)]
             yield from (f"{words[0]}/{name}" for name in words[1:])
-
-
-def _text(source):
-    return source if isinstance(source, str) else "".join(source)

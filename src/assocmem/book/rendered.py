@@ -108,3 +108,18 @@ def finish(record: Path, digests: Mapping[str, str]) -> None:
         From `sources`, as they were when it began.
     """
     write_whole(record, json.dumps(digests, indent=1) + "\n")
+
+
+def write_if_changed(path: Path, text: str) -> None:
+    """Write a page unless it has that content already, so that nothing rendered from it is rendered again.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its folder is made where there is none.
+    text : str
+        The new content.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_bytes() != text.encode():
+        write_whole(path, text)

@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from assocmem.book.claims import check_in
+from assocmem.book.claims import checks_of
+from assocmem.book.rendered import write_if_changed
 from assocmem.book.sections import PAGES, SECOND, Section, load_section, section_of
-from assocmem.files import write_whole
 
 SPLIT = "second-page"
 """The tag of the cell of text with which the second page begins."""
@@ -44,7 +44,7 @@ def checks_of_story(notebook: str | Path) -> int:
     int
     """
     story, _ = split(json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"])
-    return sum(bool(check_in(output)) for cell in story for output in cell.get("outputs", []))
+    return len(checks_of(story))
 
 
 def is_divided(section: Section) -> bool:
@@ -74,9 +74,7 @@ def write_second_pages(pages: Iterable[str], root: Path) -> list[str]:
         divided = is_divided(load_section(name, root))
         if divided and second in listed:
             text = (root / PAGES / f"{name}.ipynb").read_text(encoding="utf-8")
-            target = root / f"{second}.ipynb"
-            if not target.exists() or target.read_text(encoding="utf-8") != text:
-                write_whole(target, text)
+            write_if_changed(root / f"{second}.ipynb", text)
         elif divided:
             problems.append(f"section {name} has a second page: _toc.yml must list {second} below it")
         elif second in listed:

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Collection, Sequence
 
 from assocmem.book.check_card import card
-from assocmem.book.claims import check_in
+from assocmem.book.claims import check_in, checks_of
 from assocmem.book.code_labels import labelled, tables_behind
 from assocmem.book.ledger import anchors
 from assocmem.book.markdown import list_table, plain, table_anchor
@@ -192,10 +192,9 @@ For many values, and for more than one process or machine, there are {{doc}}`swe
 
 def _with_cards(cells, section):
     """The cells, where each check is a card with an anchor, before the code that it comes from."""
-    checks = [c for cell in cells for c in map(check_in, cell.get("outputs", [])) if c]
-    names = iter(anchors(section, checks))
+    names = iter(anchors(section, checks_of(cells)))
     for cell in cells:
-        found = [c for c in map(check_in, cell.get("outputs", [])) if c]
+        found = checks_of([cell])
         for c in found:
             name = next(names)
             yield _markdown(name, card(c, name))

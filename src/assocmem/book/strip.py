@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
 MOST_ROWS = 8
 """Numbers that can have a row each on an axis in their own units: more are one cloud, in tolerances."""
@@ -74,10 +73,12 @@ def strip(
         np.broadcast_to(np.asarray(a, dtype=float), shape)
         for a in (measured, predicted, tolerance, falsehood)
     )
-    for scale in (_linear, _logarithmic) if len(x) <= MOST_ROWS else ():
-        axis = scale(x, p, t, f)
-        if axis:
-            return _placed(axis, x, f, p, p - t, p + t, relation, in_tolerances=False)
+    if len(x) <= MOST_ROWS:
+        positive = min(x.min(), f.min(), (p - t).min()) > 0
+        for along, ticks in ((np.asarray, _round_numbers), *([(np.log10, _powers)] if positive else [])):
+            axis = _own_units(x, p, t, f, along, ticks)
+            if axis:
+                return _placed(axis, x, f, p, p - t, p + t, relation, in_tolerances=False)
     z, wrong = _in_tolerances(x - p, t), _in_tolerances(f - p, t)
     one = np.ones(shape)
     return _placed(_compressed(z, wrong), z, wrong, 0 * one, -one, one, relation, in_tolerances=True)
@@ -103,34 +104,32 @@ def _in_tolerances(difference, tolerance):
 # --- axes: a function to places from 0 to 1, and ticks --------------------------------------------
 
 
-def _linear(x, p, t, f):
-    ends = np.concatenate([x, f, p - t, p + t])
+def _own_units(x, p, t, f, along, ticks):
+    """An axis in the units of the numbers, which ``along`` stretches; nothing, if it would hide a band."""
+    ends = along(np.concatenate([x, f, p - t, p + t]))
     low, high = ends.min(), ends.max()
-    if not _shows(2 * t, high - low):
+    if not _shows(along(p + t) - along(p - t), high - low):
         return None
     margin = 0.06 * (high - low)
-    place = _between(low - margin, high + margin)
-    values = MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-    return place, _inside(place, [(v, f"{v:.6g}") for v in values])
-
-
-def _logarithmic(x, p, t, f):
-    ends = np.concatenate([x, f, p - t, p + t])
-    if ends.min() <= 0:
-        return None
-    low, high = np.log10(ends.min()), np.log10(ends.max())
-    if not _shows(np.log10((p + t) / (p - t)), high - low):
-        return None
-    margin = 0.06 * (high - low)
-    along = _between(low - margin, high + margin)
-    powers = range(int(np.floor(low)), int(np.ceil(high)) + 1)
-    steps = (1,) if high - low > 2 else (1, 2, 5)
-    values = [(step * 10.0**power, _power(step, power)) for power in powers for step in steps]
+    between = _between(low - margin, high + margin)
 
     def place(values):
-        return along(np.log10(np.maximum(values, 1e-300)))
+        return between(along(values))
 
-    return place, _inside(place, values)
+    return place, _inside(place, ticks(low, high))
+
+
+def _round_numbers(low, high):
+    from matplotlib.ticker import MaxNLocator  # here: checks are read where nothing is drawn
+
+    values = MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    return [(v, f"{v:.6g}") for v in values]
+
+
+def _powers(low, high):
+    powers = range(int(np.floor(low)), int(np.ceil(high)) + 1)
+    steps = (1,) if high - low > 2 else (1, 2, 5)
+    return [(step * 10.0**power, _power(step, power)) for power in powers for step in steps]
 
 
 def _compressed(z, wrong):
@@ -194,9 +193,9 @@ COLOURS = {
 
 
 def _rows(count, small):
-    """Height of one row, and half the size of a mark."""
+    """Height of one row, that of its band, and half the size of a mark."""
     height = np.clip((44 if small else 120) / count, 0.3, 12 if small else 20)
-    return height, np.clip(0.3 * height, 1.5, 2.5 if small else 4.5)
+    return height, max(height - 2, 0.6 * height), np.clip(0.3 * height, 1.5, 2.5 if small else 4.5)
 
 
 def svg(drawn: Strip, told: str, *, small: bool = False) -> str:
@@ -215,7 +214,7 @@ def svg(drawn: Strip, told: str, *, small: bool = False) -> str:
     str
         On one line.
     """
-    height, mark = _rows(len(drawn.points), small)
+    height, thick, mark = _rows(len(drawn.points), small)
     edge, width = (4, SMALL) if small else (10, WIDTH)
     bottom = 3 + height * len(drawn.points)
     middles = 2 + height * (0.5 + np.arange(len(drawn.points)))
@@ -223,7 +222,6 @@ def svg(drawn: Strip, told: str, *, small: bool = False) -> str:
     def along(places):
         return edge + np.asarray(places) * (width - 2 * edge)
 
-    thick = max(height - 2, 0.6 * height)
     bands = "".join(
         f"M{a:.1f} {y - thick / 2:.1f}h{b - a:.1f}v{thick:.1f}h{a - b:.1f}z"
         for a, b, y in zip(along(drawn.lows), along(drawn.highs), middles, strict=True)
@@ -283,11 +281,10 @@ def latex(drawn: Strip) -> str:
     -------
     str
     """
-    height, mark = _rows(len(drawn.points), small=False)
+    height, thick, mark = _rows(len(drawn.points), small=False)
     width, total = 340, height * len(drawn.points)
     tops = total - height * (0.5 + np.arange(len(drawn.points)))
     lines = [rf"\begin{{picture}}({width},{total + 16:.1f})(0,-14)"]
-    thick = max(height - 2, 0.6 * height)
     for low, high, centre, y in zip(drawn.lows, drawn.highs, drawn.centres, tops, strict=True):
         below = y - thick / 2
         for colour, start, length in (("band", low, width * (high - low)), ("holds", centre, 0.6)):

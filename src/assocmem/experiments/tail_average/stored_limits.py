@@ -1,11 +1,12 @@
 """Stored memories at several points, followed to infinite dimension beside the scalar theory."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from assocmem.experiments.frames import DataFrame
 from assocmem.experiments.infinite_dimension import ERRORS, Limit, extrapolate_pooled
 from assocmem.experiments.statistics import through_inverse
 from assocmem.experiments.tail_average.coupling_evidence import (
@@ -27,13 +28,11 @@ LEAST_DIMENSIONS = 3
 LEAST_PAIRS = 6
 """Fewer removed pairs of one dimension say little of a root mean square."""
 
-Rows = Mapping[str, ArrayLike]
-"""A DataFrame of pandas, which comes from outside: this room does without that package."""
-Point = tuple[ScalarSolution, Rows]
+Point = tuple[ScalarSolution, DataFrame]
 """The theory at a point of the parameters, and the rows of its memories."""
 
 
-def theory_and_rows(stored: Rows) -> list[Point]:
+def theory_and_rows(stored: DataFrame) -> list[Point]:
     """The points of a stored table, the largest load first.
 
     Parameters
@@ -101,7 +100,7 @@ def at_changed_point(theory: ScalarSolution, **changed: float) -> list[float]:
     return [float(getattr(other, name) / getattr(theory, name)) for name in ORDER]
 
 
-def competitor_constants(theory: ScalarSolution, rows: Rows) -> list[ArrayLike]:
+def competitor_constants(theory: ScalarSolution, rows: DataFrame) -> list[ArrayLike]:
     """The numbers of Proposition 6's coupling, in units in which they tend to constants.
 
     Parameters
