@@ -285,6 +285,13 @@ ridgeless_figures.draw_hinges(
 # Above the critical load the hinge is cut off.
 # The keys to the left of the cut have weight one, the largest there is, and still do not arrive: they are *given up*.
 #
+# ```{widget} moving_edge
+# :label: The edge of the signals and the tail average
+# The edge of the signals, $\rho_\alpha$, against the tail average of their competitors, $\kappa_r$.
+# The load alone sets the one, the tail fraction alone the other.
+# Raise the load, and see the edge move left until it meets the tail average.
+# ```
+#
 # ## The curve
 #
 # At its two ends the critical load is simple.
@@ -726,6 +733,35 @@ check(
 # print(am.sat_laws(0.28, 0.15).percentile.cdf(0.95))
 # print(am.solve_unsat(0.4, 0.15, 30).nu)
 # print(crossover(0.2944, 0.15, 1e-8).loss)
+# ```
+
+# %% [markdown]
+# ## Exercises
+#
+# ```{exercise} Half of the competitors
+# :label: ex-ridgeless-half
+#
+# The tail average may run over half of all competitors, $r = 1/2$.
+# How many pairs fit then, per entry of the matrix?
+# Write $\alpha_c(1/2)$ with $\varphi$ and $\Phi$ first, then compute it.
+# ```
+#
+# ```{solution-start} ex-ridgeless-half
+# :class: dropdown
+# ```
+#
+# Half of a normal law lies above 0, so $\kappa_{1/2} = \varphi(0) / (1/2) = \sqrt{2/\pi}$.
+# Put this into the closed form of the critical load.
+
+# %% tags=["answer"] says="0.658"
+from assocmem.theory.ridgeless import critical_load
+
+print(f"{critical_load(0.5):.3f}")
+
+# %% [markdown]
+# Two pairs for every three entries, nearly.
+#
+# ```{solution-end}
 # ```
 
 # %% [markdown] tags=["second-page"]

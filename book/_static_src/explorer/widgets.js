@@ -62,17 +62,19 @@
   // that the page's own anchors do not lose them. An address that has them after "#" is understood as well.
   // A setting is {label, value, low, high, log, integer}; `changed` is told all values whenever one changes.
   // A number that is out of range is refused in words, and the last good one stays in force.
-  // `presets` are named settings, [{name, values}], each with a button.
-  function settings(host, specs, changed, presets = []) {
-    const values = {}, rows = {};
+  // `presets` are named settings, [{name, values}], each with a button. `about` is for places that share a page:
+  // a `prefix` of the names in the address, an `anchor` for links, and a `label`.
+  function settings(host, specs, changed, presets = [], about = {}) {
+    const { prefix = "", anchor = "", label = "Settings" } = about;
+    const values = {}, rows = {}, key = (name) => (prefix ? `${prefix}.${name}` : name);
     const inHash = () => (location.hash.includes("=") ? new URLSearchParams(location.hash.slice(1)) : new URLSearchParams());
     const asked = new URLSearchParams([...new URLSearchParams(location.search), ...inHash()]);
-    const form = element("form", { class: "am-settings", "aria-label": "Settings" });
+    const form = element("form", { class: "am-settings", "aria-label": label });
     form.addEventListener("submit", (event) => event.preventDefault());
 
     const address = () => {
       const query = new URLSearchParams(location.search);
-      for (const [name, x] of Object.entries(values)) query.set(name, Number(x.toPrecision(12)));
+      for (const [name, x] of Object.entries(values)) query.set(key(name), Number(x.toPrecision(12)));
       return `${location.pathname}?${query}${location.hash.includes("=") ? "" : location.hash}`;
     };
     const remember = () => {
@@ -112,20 +114,20 @@
     }
 
     for (const [name, spec] of Object.entries(specs)) {
-      const id = `set-${name}`;
+      const id = prefix ? `set-${prefix}-${name}` : `set-${name}`;
       const number = element("input", { id, type: "number", min: spec.low, max: spec.high, step: spec.integer ? 1 : "any", "aria-describedby": `${id}-note`, inputmode: "decimal" });
       const ends = spec.log ? [Math.log10(spec.low), Math.log10(spec.high)] : [spec.low, spec.high];
       const slider = element("input", { id: `${id}-slider`, type: "range", min: ends[0], max: ends[1], step: (ends[1] - ends[0]) / 1000, "aria-label": `${spec.label}, slider` });
       const trouble = element("span", { class: "am-trouble", id: `${id}-note`, role: "status" });
       rows[name] = { spec, number, slider, trouble };
-      const start = asked.has(name) ? Number(asked.get(name)) : spec.value;
+      const start = asked.has(key(name)) ? Number(asked.get(key(name))) : spec.value;
       values[name] = spec.value;
       number.addEventListener("input", () => (set(name, number.value === "" ? NaN : Number(number.value), number), remember(), changed(values, name)));
       slider.addEventListener("input", () => (set(name, rounded(spec, spec.log ? 10 ** Number(slider.value) : Number(slider.value)), slider), remember(), changed(values, name)));
       slider.addEventListener("keydown", (event) => press(name, event));
       form.append(element("div", { class: "am-setting" }, element("label", { for: id }, spec.label), number, slider, trouble));
       set(name, spec.value);
-      if (asked.has(name)) set(name, start); // or say what is wrong with it
+      if (asked.has(key(name))) set(name, start); // or say what is wrong with it
     }
 
     // Named settings, the way back to the first ones, and a link to those in force.
@@ -149,23 +151,25 @@
     const copied = element("span", { class: "am-copied", role: "status" });
     const copy = button("Copy link", async () => {
       remember();
-      copied.textContent = (await scope.toClipboard(location.href)) ? "Copied." : "The link is in the address line.";
+      const link = new URL(location.href);
+      if (anchor) link.hash = anchor;
+      copied.textContent = (await scope.toClipboard(link.href)) ? "Copied." : "The link is in the address line.";
     }, { class: "am-copy" });
     const reset = button("Reset", () => (copied.replaceChildren(), put(defaults)), { class: "am-reset" });
-    const tools = element("div", { class: "am-tools", role: "group", "aria-label": "Named settings" });
+    const tools = element("div", { class: "am-tools", role: "group", "aria-label": anchor ? `${label}: links` : "Named settings" });
     if (named.length) tools.append(element("span", { class: "am-tools-name" }, "Try"), ...named.map((preset) => preset.button));
     tools.append(reset, copy, copied);
     pressed();
 
     host.append(form, tools);
-    if ([...inHash().keys()].some((name) => name in specs)) remember(); // from now on after "?"
+    if (Object.keys(specs).some((name) => inHash().has(key(name)))) remember(); // from now on after "?"
     window.addEventListener("hashchange", () => {
-      const wanted = inHash(), known = Object.keys(specs).filter((name) => wanted.has(name));
-      for (const name of known) set(name, Number(wanted.get(name)));
+      const wanted = inHash(), known = Object.keys(specs).filter((name) => wanted.has(key(name)));
+      for (const name of known) set(name, Number(wanted.get(key(name))));
       if (known.length) (remember(), changed(values));
     });
     return {
-      values,
+      values, tools,
       set(changes) {
         for (const [name, x] of Object.entries(changes)) set(name, rounded(specs[name], x));
         remember();

@@ -13,6 +13,7 @@ from pathlib import Path
 import yaml
 
 from assocmem.book.claims import read_checks, surprises, unlabelled, weak
+from assocmem.book.exercises import wrong_answers
 from assocmem.book.explorer import write_script
 from assocmem.book.ledger import ledger, ledger_line, ledger_page, miscounts
 from assocmem.book.notes import read_notes
@@ -191,7 +192,7 @@ def execute_sections(
 
 
 def lacking(names: Sequence[str], root: Path) -> list[str]:
-    """What the pages promise and do not show: figures, tables and checks of sections, and pictures in files.
+    """What the pages promise and do not show: figures, tables, checks and answers, and pictures in files.
 
     Parameters
     ----------
@@ -208,7 +209,7 @@ def lacking(names: Sequence[str], root: Path) -> list[str]:
     lines = []
     for name in names:
         cells = json.loads((root / PAGES / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
-        lines += [f"section {name}, {line}" for line in broken_promises(cells)]
+        lines += [f"section {name}, {line}" for line in broken_promises(cells) + wrong_answers(cells)]
     return lines + [f"book/{line}" for line in still_pictures(root / "book")]
 
 

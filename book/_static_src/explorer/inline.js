@@ -1,0 +1,54 @@
+// Widgets in the text: a few settings, a chart or two, and a sentence that says what is seen. A page may have
+// several. Each is one file in `widgets/`, which describes itself to `widgets.widget`:
+//
+//   widgets.widget("name", {
+//     settings: {n: {label, value, low, high, log, integer}, ...},
+//     presets: [{name, values}, ...],                            // named settings, none if left out
+//     explorer: (values) => ["explore_phase", {r, load}],        // the explorer at this point
+//     build(place) {                                             // once; place.body is a div
+//       const chart = place.chart({title, xLabel, yLabel});      // as widgets.chart
+//       return (values) => { chart.draw(...); place.say("..."); };   // whenever a setting has changed
+//     },
+//   });
+
+(function (scope) {
+  "use strict";
+  const { element, settings, chart, soon } = scope.widgets;
+
+  // The address of a page of the book, seen from any other one.
+  const pageOf = (name, values) => {
+    const query = new URLSearchParams(Object.entries(values).map(([key, x]) => [key, typeof x === "number" ? Number(x.toPrecision(12)) : x]));
+    return `${document.documentElement.dataset.content_root || "./"}${name.includes("/") || name === "index" ? name : `book/${name}`}.html?${query}`;
+  };
+
+  function widget(name, { settings: specs, presets = [], explorer, build }) {
+    const host = document.querySelector(`[data-widget="${name}"]`);
+    if (!host) return;
+    const anchor = `widget-${name}`, words = host.parentElement.getAttribute("aria-label");
+    const body = element("div", { class: "am-widget-charts" });
+    const answer = element("p", { class: "am-answer", role: "status" });
+    const further = element("a", { class: "am-further" }, "Open the explorer here");
+    let count = 0;
+    const place = {
+      host, body,
+      chart: (about) => chart(body, { height: 220, id: `${anchor}-chart${count++ || ""}`, ...about }),
+      say: (...said) => answer.replaceChildren(...said),
+    };
+    let show = () => {};
+    const update = () => {
+      show(controls.values);
+      if (explorer) further.setAttribute("href", pageOf(...explorer(controls.values)));
+    };
+    host.replaceChildren();
+    const controls = settings(host, specs, soon(update), presets, { prefix: name, anchor, label: words });
+    place.set = controls.set;
+    if (explorer) controls.tools.append(further);
+    host.append(body, answer);
+    show = build(place);
+    update();
+    host.dataset.ready = "yes";
+    if (location.hash === `#${anchor}`) host.parentElement.scrollIntoView();
+  }
+
+  Object.assign(scope.widgets, { widget, pageOf });
+})((globalThis.assocmem = globalThis.assocmem || {}));
