@@ -5,10 +5,11 @@
   const here = document.currentScript.src.replace(/[^/]*$/, "");
   const beside = new URL("../pyodide/", here).href;
   const isDisk = location.protocol === "file:";
+  const HELP = new URL("../../book/how_to.html#run-in-page", here).href;
   const ASKED = "am-running-agreed"; // the address that the reader agreed to, as long as this tab is open
   const SERVE =
     "A page that was opened from a disk cannot read the files beside it: run “python -m http.server” in the folder of " +
-    "the book, and open http://localhost:8000. Or copy the code: the button is in its corner.";
+    "the book, and open http://localhost:8000 instead.";
   const HEAVY = /No module named '(assocmem\.[\w.]+|torch|numba|pandas|matplotlib|psutil|tqdm|flint)/;
 
   const element = (name, fields = {}, ...children) => {
@@ -22,6 +23,16 @@
     return node;
   };
   const host = (url) => new URL(url).host;
+
+  // A browser that keeps nothing for a page may refuse even to look.
+  const remembered = (agreed) => {
+    try {
+      if (agreed) sessionStorage.setItem(ASKED, agreed);
+      return sessionStorage.getItem(ASKED);
+    } catch {
+      return null;
+    }
+  };
 
   const script = (src) =>
     new Promise((done, fail) => {
@@ -89,24 +100,33 @@
     const reset = button("Reset", "am-reset", () => restore());
     const agree = button("", "am-agree", () => go());
     const decline = button("No", "am-decline", () => refuse());
-    const bar = element("div", { className: "am-running" }, run, stop, reset, says, agree, decline);
+    const copy = button("Copy the code", "am-copy", () => block.querySelector(".copybtn")?.click());
+    const help = element("a", { className: "am-help", href: HELP, textContent: "Other ways" });
+    const controls = [run, stop, reset, agree, decline, copy, help];
+    const bar = element("div", { className: "am-running" }, run, stop, reset, says, agree, decline, copy, help);
     const output = element("pre", { className: "am-running-output", hidden: true });
+    output.setAttribute("role", "log");
     output.setAttribute("aria-label", "What it says here");
     block.append(bar, output);
 
     const show = (...shown) => {
-      for (const node of [run, stop, reset, agree, decline]) node.hidden = !shown.includes(node);
+      for (const node of controls) node.hidden = !shown.includes(node);
     };
-    const rest = () => show(run, ...(pre.isContentEditable ? [reset] : []));
+    const rest = (...more) => show(run, ...(pre.isContentEditable ? [reset] : []), ...more);
     const say = (text) => (says.textContent = text);
+    const cannot = (text) => {
+      say(text);
+      rest(copy, help);
+    };
 
     const begin = async () => {
-      if (current) return say("Other code on this page is still running.");
+      if (current) return current === me || say("Other code on this page is still running.");
       output.hidden = true;
+      rest();
       if (ready) return go();
       found = await look();
-      if (!found) return say(isDisk ? SERVE : `Python is not there: this book has no ${new URL(beside).pathname}.`);
-      if (sessionStorage.getItem(ASKED) === found.address) return go();
+      if (!found) return cannot(isDisk ? SERVE : "This copy of the book comes without the Python that runs in pages.");
+      if (remembered() === found.address) return go();
       say(
         `${isDisk ? "Files beside a page on a disk cannot be read. " : ""}This loads Python with numpy and scipy, ` +
           `${megabytes} MB, ${found.from}; browsers keep it for the next time. What you write stays in this page.`,
@@ -124,23 +144,25 @@
 
     const go = async () => {
       const hadFocus = [run, agree].includes(document.activeElement);
-      sessionStorage.setItem(ASKED, found.address);
+      remembered(found.address);
       current = me;
+      starting = 0;
       output.replaceChildren();
       show(stop);
       if (hadFocus) stop.focus();
       const begun = performance.now();
+      const isFirst = !ready;
       try {
-        if (!ready) say(`Loading Python, ${megabytes} MB, ${found.from}`);
+        if (isFirst) say(`Loading Python, ${megabytes} MB, ${found.from}`);
         await start(found);
       } catch (error) {
         if (current !== me) return; // stopped meanwhile
         end();
         finish(stop);
-        return say(`Python could not be loaded ${found.from}: ${error.message}. ${isDisk ? SERVE : "Are you online?"}`);
+        return cannot(`Python could not be loaded ${found.from}: ${error.message}. ${isDisk ? SERVE : "Are you online?"}`);
       }
       if (current !== me) return;
-      me.loading = (performance.now() - begun) / 1000;
+      if (isFirst) starting = (performance.now() - begun) / 1000;
       makeEditable();
       say("Running");
       worker.postMessage({ kind: "run", code: code() });
@@ -165,6 +187,7 @@
       output.append(element("span", { className: name, textContent: text }));
     };
 
+    let starting = 0; // seconds until Python was there, if this run had to wait for it
     const me = {
       step: (text) => say(text),
       hear: (data) => {
@@ -183,9 +206,9 @@
               ? "The same as in the book."
               : "Not the same as in the book.";
         const seconds = data.seconds < 0.01 ? "less than 0.01" : data.seconds.toFixed(2);
-        output.dataset.seconds = data.seconds;
+        const before = starting ? `, after ${starting.toFixed(1)} s until Python was there` : "";
         finish(stop);
-        say(`${verdict} It took ${seconds} s. You can change the code; Ctrl+Enter runs it.`);
+        say(`${verdict} It took ${seconds} s${before}. You can change the code; Ctrl+Enter runs it.`);
       },
     };
 
