@@ -1,8 +1,8 @@
 """Code that runs inside a page: which modules of the package need no torch, and a small archive with them.
 
-A browser can have Python with numpy and scipy, and nothing that is compiled for a processor. A module is
-light if all that it imports, at any depth, is of Python itself, numpy, scipy, or light. What light modules ask of
-psutil, how much memory there is, a stand-in in the archive answers.
+A browser can have Python with numpy and scipy, and no torch. A module is light if all that it imports, at any
+depth, is of Python itself, numpy, scipy, or light. What light modules ask of psutil, how much memory there
+is, a stand-in in the archive answers.
 """
 
 import ast
