@@ -19,6 +19,7 @@ pytestmark = pytest.mark.site
 
 NAME = "book/sections/ridgeless_limit"
 CELL = ".am-light.tag_answer"
+BESIDE = "/_static/pyodide/"
 LATER = re.compile(r"/pyodide/|/running/(light|worker)\.js")
 """What is loaded when a reader wants to run something."""
 TAKES = 10_000  # ms for whatever the page does
@@ -33,6 +34,9 @@ AXE = """
 """
 STAND_IN = """
 const known = KNOWN;
+const raise = (text) => {
+  throw Object.assign(new Error(text), { name: "PythonError" });
+};
 export const loadPyodide = async ({ indexURL }) => {
   let write;
   let hasPackages = false;
@@ -49,12 +53,13 @@ export const loadPyodide = async ({ indexURL }) => {
       const code = names.get("code_of_cell");
       if (!hasPackages || !hasPackage) throw new Error("it was not told what to load");
       if (code.includes("while True")) for (;;);
+      if (code.includes("too much")) throw new RangeError("out of memory");
       if (code.includes("1 / 0"))
-        throw new Error('Traceback (most recent call last):\\n  File "<exec>", line 5, in <module>\\n' +
+        raise('Traceback (most recent call last):\\n  File "<exec>", line 5, in <module>\\n' +
           '  File "/lib/python312.zip/_pyodide/_base.py", line 597, in eval_code_async\\n' +
           '    await Runner(\\n          ^^^\\n  File "cell", line 1, in <module>\\n    1 / 0\\n' +
           'ZeroDivisionError: division by zero');
-      if (code.includes("torch")) throw new Error("ModuleNotFoundError: No module named 'torch'");
+      if (code.includes("torch")) raise("ModuleNotFoundError: No module named 'torch'");
       if (code === "6 * 7") return "42";
       write(new TextEncoder().encode(code === known.code ? known.says : `new: ${code}`));
     },
@@ -75,6 +80,8 @@ class Book(Quiet):
         text = self.server.texts.get(path)
         if text is None and path.endswith(".html") and self.server.remote is not None:
             text = self.server.page(path)
+        if text is None and path.startswith(BESIDE) and not self.server.is_real:
+            return self.send_error(404)
         if text is None:
             return super().do_GET() if body else super().do_HEAD()
         self.send_response(200)
@@ -100,7 +107,8 @@ class BookServer(ThreadingHTTPServer):
 
     def __init__(self, folder):
         super().__init__(("127.0.0.1", 0), partial(Book, directory=str(folder)))
-        self.folder, self.texts, self.asked, self.remote = folder, {}, [], None
+        self.folder, self.texts, self.asked = folder, {}, []
+        self.remote, self.is_real = None, False
 
     def handle_error(self, *args):
         pass
@@ -180,7 +188,7 @@ def status(cell, pattern, timeout=TAKES):
         arg=[cell.locator(".am-running-says").element_handle(), pattern],
         timeout=timeout,
     )
-    return cell.locator(".am-running-says").inner_text()
+    return cell.locator(".am-running-says").inner_text().replace("\xa0", " ")
 
 
 def run(cell, text, pattern):
@@ -230,7 +238,7 @@ def test_consent_says_what_is_loaded_and_from_where_and_can_be_refused(servers, 
     said = status(here, "MB")
     assert "37 MB" in said
     assert f"from 127.0.0.1:{other.server_port}" in said
-    assert here.page.evaluate("document.activeElement.textContent") == "Load 37 MB"
+    assert here.page.evaluate("document.activeElement.textContent") == "Load 37\xa0MB"
     assert here.locator(".am-running-says").get_attribute("role") == "status"
     here.locator(".am-decline").click()
     assert here.page.evaluate("document.activeElement.textContent") == "Run it here"
@@ -247,7 +255,7 @@ def test_consent_says_what_is_loaded_and_from_where_and_can_be_refused(servers, 
 def test_files_beside_the_book_come_first(servers, stand_in, known, cell):
     book, other = servers
     book.remote = f"{other.address}/elsewhere/"
-    book.texts = stand_in("/_static/pyodide/")
+    book.texts = stand_in(BESIDE)
     here = cell(book.address)
     here.locator(".am-run").click()
     assert "from beside this book" in status(here, "MB")
@@ -334,7 +342,7 @@ def test_an_address_that_does_not_answer_is_told_and_can_be_tried_again(servers,
 def ready(servers, stand_in, cell):
     """A cell that has run once."""
     book, _ = servers
-    book.texts = stand_in("/_static/pyodide/")
+    book.texts = stand_in(BESIDE)
     here = cell(book.address)
     agreed(here)
     return here
@@ -388,6 +396,12 @@ def test_a_run_without_end_can_be_stopped_and_the_page_stays_alive(ready):
     assert output(ready) == "new: other"
 
 
+def test_a_python_that_broke_down_is_started_again(ready):
+    run(ready, "too much", "broke down: out of memory")
+    run(ready, "other", "until Python was there")
+    assert output(ready) == "new: other"
+
+
 def test_it_can_be_read_and_is_left_out_in_print(ready):
     page = ready.page
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
@@ -407,9 +421,10 @@ def test_it_can_be_read_and_is_left_out_in_print(ready):
 
 
 def test_the_real_python_gives_the_answers_of_the_book(servers, cell, site):
-    if not (site / "_static/pyodide/pyodide.asm.wasm").is_file():
+    if not (site / f"{BESIDE[1:]}pyodide.asm.wasm").is_file():
         pytest.skip("no release of Pyodide in _static/pyodide: book/how_to.md says how to put it there")
     book, _ = servers
+    book.is_real = True
     for name in toc_pages():
         if "tag_answer am-light" not in (site / f"{name}.html").read_text(encoding="utf-8"):
             continue

@@ -2,6 +2,7 @@
 // Nothing is asked of any host before the reader has agreed to it.
 (() => {
   const { address, megabytes, package: archive } = document.currentScript.dataset;
+  const weight = `${megabytes}\u00a0MB`;
   const here = document.currentScript.src.replace(/[^/]*$/, "");
   const beside = new URL("../pyodide/", here).href;
   const isDisk = location.protocol === "file:";
@@ -55,9 +56,11 @@
   let worker;
   let ready;
   let current; // the block whose run is going on, or that waits for Python
+  let turn = 0; // counts runs and what ends them, so that one that was stopped does nothing when it comes back
 
   const start = (place) => {
     ready ??= (async () => {
+      const mine = turn;
       await Promise.all([
         globalThis.assocmem?.pythonWorker ?? script(`${here}worker.js`),
         globalThis.assocmem?.light ?? script(here + archive),
@@ -65,6 +68,7 @@
       const bytes = Uint8Array.from(atob(globalThis.assocmem.light), (letter) => letter.charCodeAt(0));
       const text = new Blob([`(${globalThis.assocmem.pythonWorker})();`], { type: "text/javascript" });
       const url = URL.createObjectURL(text);
+      if (mine !== turn) return;
       worker = new Worker(url); // a module would be refused on a page that lies on a disk
       await new Promise((done, fail) => {
         worker.onmessage = ({ data }) => {
@@ -73,7 +77,10 @@
           else if (data.kind === "failed") fail(new Error(data.text));
           else current?.hear(data);
         };
-        worker.onerror = (event) => fail(new Error(event.message ?? "the browser refuses to start it"));
+        worker.onerror = (event) => {
+          fail(new Error(event.message || "the browser refuses to start it"));
+          current?.hear({ kind: "crashed", text: event.message });
+        };
         worker.postMessage({ kind: "load", address: place.address, archive: bytes });
       });
     })();
@@ -129,9 +136,9 @@
       if (remembered() === found.address) return go();
       say(
         `${isDisk ? "Files beside a page on a disk cannot be read. " : ""}This loads Python with numpy and scipy, ` +
-          `${megabytes} MB, ${found.from}; browsers keep it for the next time. What you write stays in this page.`,
+          `${weight}, ${found.from}; browsers keep it for the next time. What you write stays in this page.`,
       );
-      agree.textContent = `Load ${megabytes} MB`;
+      agree.textContent = `Load ${weight}`;
       show(agree, decline);
       agree.focus();
     };
@@ -143,25 +150,27 @@
     };
 
     const go = async () => {
+      const mine = ++turn;
       const hadFocus = [run, agree].includes(document.activeElement);
       remembered(found.address);
       current = me;
       starting = 0;
       output.replaceChildren();
+      output.removeAttribute("tabindex");
       show(stop);
       if (hadFocus) stop.focus();
       const begun = performance.now();
       const isFirst = !ready;
       try {
-        if (isFirst) say(`Loading Python, ${megabytes} MB, ${found.from}`);
+        if (isFirst) say(`Loading Python, ${weight}, ${found.from}`);
         await start(found);
       } catch (error) {
-        if (current !== me) return; // stopped meanwhile
+        if (mine !== turn) return;
         end();
         finish(stop);
         return cannot(`Python could not be loaded ${found.from}: ${error.message}. ${isDisk ? SERVE : "Are you online?"}`);
       }
-      if (current !== me) return;
+      if (mine !== turn) return;
       if (isFirst) starting = (performance.now() - begun) / 1000;
       makeEditable();
       say("Running");
@@ -170,6 +179,7 @@
 
     // Ends a run: the keyboard goes on where it was.
     const finish = (from) => {
+      turn += 1;
       current = undefined;
       const hadFocus = document.activeElement === from;
       rest();
@@ -192,11 +202,17 @@
       step: (text) => say(text),
       hear: (data) => {
         if (data.kind === "output") return write(data.text, "");
+        if (data.kind === "crashed") {
+          end();
+          finish(stop);
+          return say(`Python broke down: ${data.text}. The next run starts it again.`);
+        }
         if (data.kind !== "done") return;
         if (data.error) {
           write(data.error, "am-running-error");
           if (HEAVY.test(data.error)) write("\n\nThis part of the package needs more than a page has.", "");
         }
+        if (output.scrollHeight > output.clientHeight) output.tabIndex = 0; // the keyboard must reach what scrolls
         const isSame = output.textContent.trim() === stored;
         const verdict = data.error
           ? "An error ended it."

@@ -16,6 +16,7 @@ finally:
 None if shown is None else repr(shown)
 `;
   const say = (kind, fields) => postMessage({ kind, ...fields });
+  const HINT = /\nThe module '[^']*' is included in the Pyodide distribution[^]*$/; // what to type into another program
   const MOST = 100_000; // characters of a run that are shown
   const PAUSE = 50; // ms between two messages, however often the code prints
   let python;
@@ -37,7 +38,7 @@ None if shown is None else repr(shown)
 
   // A traceback without the parts of it that belong to no one's code: how it was called, how a name was looked up.
   const readable = (message) => {
-    const lines = message.trimEnd().split("\n");
+    const lines = message.replace(HINT, "").trimEnd().split("\n");
     let isInside = false;
     return lines
       .filter((line) => {
@@ -77,6 +78,7 @@ None if shown is None else repr(shown)
       const value = await python.runPythonAsync(RUN);
       if (typeof value === "string") print(`${value}\n`);
     } catch (trouble) {
+      if (trouble.name !== "PythonError") return say("crashed", { text: String(trouble.message ?? trouble) });
       error = readable(String(trouble.message ?? trouble));
     }
     flush();
