@@ -1,8 +1,8 @@
 """Code that runs inside the page: marks the blocks that can, and gives their pages what it takes.
 
 A block can run there if it needs no more than numpy, scipy and the part of the package that is written for
-them (`assocmem.book.light`): a cell that answers an exercise, or code to copy within the text. Nothing of
-Python is loaded, nor asked for, before a reader wants it. It then comes from beside the book, or else from
+them (`assocmem.book.light`): a cell that answers an exercise, or code within the text that uses the package.
+Nothing of Python is loaded, nor asked for, before a reader wants it. It then comes from beside the book, or else from
 the address in the setting ``pyodide_address``.
 """
 
@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from assocmem.book.exercises import ANSWER
-from assocmem.book.light import is_light, script
+from assocmem.book.light import PACKAGE, is_light, script
 from assocmem.files import write_whole
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -24,7 +24,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "src"
 STYLE = "running/running.css"
 SCRIPT = "running/running.js"
 """What the pages load at once; the rest when a reader wants to run something."""
-PACKAGE = "running/light.js"
+ARCHIVE = "running/light.js"
 """The light part of the package, among the static files of the built book."""
 LIGHT = "am-light"
 """The class of what can run."""
@@ -40,8 +40,9 @@ class MarkLight(SphinxPostTransform):
         """Mark them."""
         for block in self.document.findall(nodes.literal_block):
             cell = _cell(block)
-            code = block.get("language") == "python" if cell is None else _answers(cell, block)
-            if code and is_light(block.astext(), SOURCE):
+            text = block.astext()
+            is_code = _shows_package(block, text) if cell is None else _answers(cell, block)
+            if is_code and is_light(text, SOURCE):
                 (block if cell is None else cell)["classes"].append(LIGHT)
 
 
@@ -51,6 +52,10 @@ def _cell(block):
     while node is not None and "cell" not in node.get("classes", ()):
         node = node.parent
     return node
+
+
+def _shows_package(block, text):
+    return block.get("language") == "python" and PACKAGE in text
 
 
 def _answers(cell, block):
@@ -90,7 +95,7 @@ def write_package(app: Sphinx, exception: Exception | None) -> None:
         As Sphinx gives them with ``build-finished``.
     """
     if exception is None and app.builder.format == "html":
-        path = Path(app.outdir, "_static", PACKAGE)
+        path = Path(app.outdir, "_static", ARCHIVE)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, script(SOURCE))
 

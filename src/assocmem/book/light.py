@@ -148,7 +148,7 @@ def is_light(text: str, source: Path) -> bool:
     Returns
     -------
     bool
-        False also for what is no Python or uses nothing of the package.
+        False also for what is no Python.
     """
     light = light_modules(source)
     try:
@@ -158,8 +158,7 @@ def is_light(text: str, source: Path) -> bool:
     own = {name for name in wanted if name.partition(".")[0] == PACKAGE}
     face = _face(source / PACKAGE / "__init__.pyi")
     return (
-        bool(own)
-        and all(map(_there, wanted - own))
+        all(map(_there, wanted - own))
         and own <= light.keys()
         and all(face.get(name, PACKAGE) in light for name in _taken_from_face(tree))
     )
