@@ -2,8 +2,8 @@
 
 A block can run there if it needs no more than numpy, scipy and the part of the package that is written for
 them (`assocmem.book.light`): a cell that answers an exercise, or code within the text that uses the package.
-Nothing of Python is loaded, nor asked for, before a reader wants it. It then comes from beside the book, or else from
-the address in the setting ``pyodide_address``.
+Nothing of Python is loaded, nor asked for, before a reader wants it. It then comes from beside the book, or
+else from the address in the setting ``pyodide_address``.
 """
 
 from __future__ import annotations

@@ -70,16 +70,17 @@
       const url = URL.createObjectURL(text);
       if (mine !== turn) return;
       worker = new Worker(url); // a module would be refused on a page that lies on a disk
+      let isThere = false;
       await new Promise((done, fail) => {
         worker.onmessage = ({ data }) => {
           if (data.kind === "step") current?.step(data.text);
-          else if (data.kind === "ready") done();
+          else if (data.kind === "ready") done((isThere = true));
           else if (data.kind === "failed") fail(new Error(data.text));
           else current?.hear(data);
         };
         worker.onerror = (event) => {
-          fail(new Error(event.message || "the browser refuses to start it"));
-          current?.hear({ kind: "crashed", text: event.message });
+          if (isThere) current?.hear({ kind: "crashed", text: event.message });
+          else fail(new Error(event.message || "the browser refuses to start it"));
         };
         worker.postMessage({ kind: "load", address: place.address, archive: bytes });
       });
@@ -96,8 +97,9 @@
 
   const attach = (block) => {
     const pre = block.querySelector("pre");
-    const code = () => pre.innerText.replaceAll("\u00a0", " ").replace(/\n+$/, "");
-    const original = { html: pre.innerHTML, text: code() };
+    const trimmed = (text) => text.replaceAll("\u00a0", " ").replace(/\n+$/, "");
+    const code = () => trimmed(pre.innerText); // with the breaks of lines that were typed
+    const original = { html: pre.innerHTML, text: trimmed(pre.textContent) };
     const stored = block.querySelector(".cell_output .stream pre")?.textContent.trim();
 
     const says = element("span", { className: "am-running-says" });
@@ -132,6 +134,7 @@
       rest();
       if (ready) return go();
       found = await look();
+      if (current) return;
       if (!found) return cannot(isDisk ? SERVE : "This copy of the book comes without the Python that runs in pages.");
       if (remembered() === found.address) return go();
       say(
