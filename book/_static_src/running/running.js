@@ -171,7 +171,9 @@
         if (mine !== turn) return;
         end();
         finish(stop);
-        return cannot(`Python could not be loaded ${found.from}: ${error.message}. ${isDisk ? SERVE : "Are you online?"}`);
+        const isSilent = /fetch|network/i.test(error.message); // a browser's words for no answer tell readers nothing
+        const why = isSilent ? "Are you online?" : `The reason: ${error.message}.`;
+        return cannot(`Python could not be loaded ${found.from}. ${why} ${isDisk ? SERVE : ""}`.trim());
       }
       if (mine !== turn) return;
       if (isFirst) starting = (performance.now() - begun) / 1000;
