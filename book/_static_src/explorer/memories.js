@@ -94,15 +94,19 @@
     return { L, y };
   }
 
-  // Equal signals at the least sum of squared scores, and then rounds in which the competitors above the level
-  // are pulled down to it. Null where no matrix makes all signals equal, or rounding hides it.
+  // Equal signals at the least sum of squared scores (`equal`), and then rounds in which the competitors above the
+  // level are pulled down to it (`W`). Null where no matrix makes all signals equal, or rounding hides it.
   function clipped(pairs, rounds = ROUNDS) {
     const { n, d } = pairs;
     if (n > d * d) return null;
-    if (n <= d) return { W: exact(pairs), rounds: 0 };
+    if (n <= d) {
+      const W = exact(pairs);
+      return { equal: W, W, rounds: 0 };
+    }
     const left = whitened(pairs.u, n, d), right = whitened(pairs.v, n, d);
     if (!left.L || !right.L) return null;
     const white = { d, u: left.y, v: right.y }, P = gram(white.u, n, d), Q = gram(white.v, n, d);
+    let equal = null;
     for (let round = 0, held = []; ; round++) {
       const list = [...own(n), ...held], m = list.length, A = zeros(m * m);
       for (let a = 0; a < m; a++) {
@@ -116,9 +120,10 @@
       W = transposed(W, d, d);
       each(W, d, (row) => backward(left.L, d, row));
       W = transposed(W, d, d);
+      equal = equal || W;
       const S = scores(pairs, W);
       held = range(n).flatMap((i) => range(n).filter((j) => j !== i && S[j * n + i] > LEVEL).map((j) => [j, i]));
-      if (round >= rounds || !failing(margins(S, n)) || held.length > d * d) return { W, rounds: round };
+      if (round >= rounds || !failing(margins(S, n)) || held.length > d * d) return { equal, W, rounds: round };
     }
   }
 
@@ -181,12 +186,20 @@
   // below 2^53, so that nothing is rounded. If not: comparisons [j, i] with weights of sum one that make
   // sum weight (u_i - u_j) v_i' zero, the largest entry of what rounding leaves of this sum, and the number of
   // pairs that the proof is about.
+  const proofs = new Map(); // by draw and dimension: they do not depend on n
   function anyMemory({ n, d, draw, u, v }) {
     const { U, V, verdicts } = scope.liveInstances.draws[draw - 1], { n: most, W, proof } = verdicts[d - 2];
     if (n <= most) {
       const rows = (X) => Float64Array.from(X.slice(0, n).flatMap((x) => x.slice(0, d)));
       return { most, W, scores: scores({ n, d, u: rows(U), v: rows(V) }, W) };
     }
+    const key = `${draw} ${d}`;
+    if (!proofs.has(key)) proofs.set(key, contradiction(proof, { d, u, v }));
+    return { most, proof, ...proofs.get(key) };
+  }
+
+  // Weights of sum one on comparisons that determine them, and the largest entry of the sum.
+  function contradiction(proof, { d, u, v }) {
     const m = proof.length, rows = d * d;
     const A = range(rows).map((at) => Float64Array.from(proof, ([j, i]) => (u[i * d + Math.floor(at / d)] - u[j * d + Math.floor(at / d)]) * v[i * d + (at % d)]));
     const E = A.map((row) => row.slice()), weights = new Float64Array(m).fill(1);
@@ -205,7 +218,7 @@
     }
     const total = weights.reduce((sum, x) => sum + x, 0);
     const shares = weights.map((x) => x / total);
-    return { most, proof, weights: shares, rest: Math.max(...A.map((row) => Math.abs(dot(row, shares, m)))) };
+    return { weights: shares, rest: Math.max(...A.map((row) => Math.abs(dot(row, shares, m)))) };
   }
 
   scope.memories = { LEVEL, DONE, instance, scores, margins, failing, range, outerProducts, clipped, loss, training, anyMemory };

@@ -5,238 +5,260 @@
 (function (scope) {
   "use strict";
   const { LEVEL, DONE, instance, scores, margins, failing, range, outerProducts, clipped, training, anyMemory } = scope.memories;
-  const { element, say, widget } = scope.widgets;
+  const { widgets } = scope, { element, say } = widgets;
   const MEMORIES = ["outer products", "equal signals", "clipped", "trained", "any memory"];
-  const [OUTER, EQUAL, CLIPPED, TRAINED, ANY] = [1, 2, 3, 4, 5];
-  const LEVELS = 24, LEFT = 20, MARKS = 15, BARS = 84, FOOT = 20;
+  const [OUTER, EQUAL, CLIPPED, TRAINED, ANY] = [1, 2, 3, 4, 5], DRAWS = 3;
+  const WIDEST = 460, LEFT = 20, MARKS = 15, BARS = 84, FOOT = 20; // pixels of the picture
+  const LEVELS = 24, BRIGHTEST = 0.75; // shades, and the share of the largest score that has the full colour
+  const SLOW = 40; // steps of training that are shown one by one
   const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-  // A square of cells and a bar a key below, as wide as its place, at most 460.
+  const SHAPES = {
+    high: ["path", { class: "am-cell-high" }],
+    low: ["path", { class: "am-cell-low" }],
+    own: ["path", { class: "am-cell-own", "stroke-width": 2 }],
+    rival: ["path", { class: "am-cell-rival", "stroke-width": 2.5 }],
+    cross: ["path", { class: "am-live-cross", d: "M3 3L11 11M3 11L11 3" }],
+    disc: ["circle", { class: "am-mark am-dot am-any-memory", cx: 7, cy: 7, r: 5 }],
+  };
+  const SCORES = [["high", "high score"], ["low", "low score"], ["own", "signal"], ["rival", "competitor that beats it"], ["cross", "key not retrieved"]];
+  const PROOF = [["disc", "comparison, its area the weight"], ["own", "the key's own target"]];
+
+  // A square of cells, and a bar a key below it, as wide as its place.
   function picture(host, redraw) {
     const svg = element("svg:svg", { role: "img", class: "am-chart", id: "widget-live_memory-chart" });
-    const legend = element("ul", { class: "am-legend" }), note = element("p", { class: "am-live-note" });
-    const figure = element("figure", { class: "am-figure am-live-figure" }, svg, note, legend);
-    host.append(figure);
+    const legend = element("ul", { class: "am-legend am-live-legend" }), figure = element("figure", { class: "am-figure am-live-figure" }, svg);
+    host.append(figure, legend);
     let width = 0;
     new ResizeObserver(() => width && Math.abs(width - figure.clientWidth) > 1 && redraw()).observe(figure);
 
-    // shown: {n, values (a cell each, -1 to 1), outlined: [[j, i]], discs: [[j, i, share]], within, bars, crosses, bar, text, legend}
-    return { note, draw({ n, values, outlined = [], discs = [], within = n, bars, crosses = [], name, text, keys }) {
+    // `values` of the cells from -1 to 1; `outlined` cells [j, i]; `discs` [j, i, share], within the first keys;
+    // `bars` called `name`; `crosses` over some of them; a `note`; `text` for those who do not see it; and `keys`.
+    return ({ n, values, outlined = [], discs = [], within = n, bars, crosses = [], name, note = "", text, keys }) => {
       width = figure.clientWidth || 400;
-      const side = Math.min(width, 460) - LEFT - 1, height = side + MARKS + BARS + FOOT;
-      const edge = (k) => Math.round((k * side) / n), gap = side / n > 11 ? 1 : 0;
-      const box = (j, i, inset = 0) => `M${LEFT + edge(i) + inset} ${edge(j) + inset}H${LEFT + edge(i + 1) - gap - inset}V${edge(j + 1) - gap - inset}H${LEFT + edge(i) + inset}Z`;
+      const side = Math.min(width, WIDEST) - LEFT - 1, pitch = side / n, gap = pitch > 6 ? 1 : 0, foot = side + MARKS + BARS;
+      const edge = (k) => LEFT + Math.round(k * pitch), middle = (k) => (edge(k) + edge(k + 1) - gap) / 2;
+      const box = (j, i, inset = 0) => {
+        const [left, right, top, low] = [edge(i) + inset, edge(i + 1) - gap - inset, edge(j) - LEFT + inset, edge(j + 1) - LEFT - gap - inset];
+        return `M${left} ${top}H${right}V${low}H${left}Z`;
+      };
       const parts = [];
       const path = (d, look) => d && parts.push(element("svg:path", { d, ...look }));
-      const levels = {};
+      const label = (words, more) => parts.push(element("svg:text", { "text-anchor": "middle", ...more }, words));
+      const upright = (words, y) => label(words, { transform: `translate(11 ${y}) rotate(-90)` });
+
+      const shades = {}; // one path for all cells of a shade
       for (let j = 0; j < n; j++) {
         for (let i = 0; i < n; i++) {
-          const level = values ? Math.round(LEVELS * values[j * n + i]) : j < within && i < within ? "none" : "out";
-          levels[level] = (levels[level] || "") + box(j, i);
+          const shade = values ? Math.round(LEVELS * values[j * n + i]) : j < within && i < within ? "none" : "out";
+          shades[shade] = (shades[shade] || "") + box(j, i);
         }
       }
-      for (const [level, d] of Object.entries(levels)) {
-        const x = Number(level);
-        path(d, Number.isNaN(x) ? { class: `am-cell-${level}` } : { class: x > 0 ? "am-cell-high" : "am-cell-low", "fill-opacity": (Math.abs(x) / LEVELS).toFixed(3) });
+      for (const [shade, d] of Object.entries(shades)) {
+        const x = Number(shade), kind = x > 0 ? "high" : x <= 0 ? "low" : shade;
+        path(d, { class: `am-cell-${kind}`, "fill-opacity": values && (Math.abs(x) / LEVELS).toFixed(3) });
       }
-      const thick = side / n > 16 ? 2 : side / n > 9 ? 1.5 : 1.1;
+      const thick = pitch > 16 ? 2 : pitch > 9 ? 1.5 : 1.1;
       path(range(within).map((i) => box(i, i, thick / 2)).join(""), { class: "am-cell-own", "stroke-width": thick });
       path(outlined.map(([j, i]) => box(j, i, thick / 2)).join(""), { class: "am-cell-rival", "stroke-width": thick + 0.5 });
-      const largest = Math.max(...discs.map(([, , share]) => share)), full = (0.5 * side) / n - 0.5;
+      const largest = Math.max(...discs.map(([, , share]) => share));
       for (const [j, i, share] of discs) {
-        const centre = (k) => (edge(k) + edge(k + 1) - gap) / 2;
-        parts.push(element("svg:circle", { class: "am-mark am-dot am-any-memory", cx: LEFT + centre(i), cy: centre(j), r: Math.max(1.1, full * Math.sqrt(share / largest)).toFixed(1) }));
+        const r = Math.max(1.1, 0.8 * pitch * Math.sqrt(share / largest)).toFixed(1);
+        parts.push(element("svg:circle", { class: "am-mark am-dot am-any-memory", cx: middle(i), cy: middle(j) - LEFT, r }));
       }
-      const label = (words, x, y, more) => parts.push(element("svg:text", { x, y, "text-anchor": "middle", ...more }, words));
-      const upright = (words, y) => label(words, 0, 0, { transform: `translate(11 ${y}) rotate(-90)` });
-      upright("targets", side / 2);
-      label("keys", LEFT + side / 2, height - 4);
+
       if (bars) {
-        const top = Math.max(0, ...bars), low = Math.min(0, ...bars), scale = BARS / (top - low || 1), zero = side + MARKS + top * scale;
-        upright(name, side + MARKS + BARS / 2);
-        const bar = (i) => {
-          const from = LEFT + edge(i), to = LEFT + edge(i + 1) - Math.max(1, gap), end = zero - bars[i] * scale;
-          return `M${from} ${zero.toFixed(1)}H${to}V${end.toFixed(1)}H${from}Z`;
-        };
-        const those = (sign) => range(n).filter((i) => sign(bars[i])).map(bar).join("");
-        path(those((x) => x > 0), { class: values ? "am-bar-up" : "am-bar-proof" });
-        path(those((x) => x < 0), { class: "am-bar-down" });
+        const high = Math.max(0, ...bars), scale = BARS / (high - Math.min(0, ...bars) || 1), zero = side + MARKS + high * scale;
+        const bar = (i) => `M${edge(i)} ${zero.toFixed(1)}H${edge(i + 1) - 1}V${(zero - bars[i] * scale).toFixed(1)}H${edge(i)}Z`;
+        path(range(n).filter((i) => bars[i] > 0).map(bar).join(""), { class: values ? "am-bar-up" : "am-bar-proof" });
+        path(range(n).filter((i) => bars[i] < 0).map(bar).join(""), { class: "am-bar-down" });
         parts.push(element("svg:line", { class: "am-live-zero", x1: LEFT, x2: LEFT + side, y1: zero, y2: zero }));
-        const r = Math.min(4, (0.38 * side) / n);
-        path(crosses.map((i) => {
-          const x = LEFT + (edge(i) + edge(i + 1) - gap) / 2, y = side + MARKS / 2 - 0.5;
-          return `M${x - r} ${y - r}L${x + r} ${y + r}M${x - r} ${y + r}L${x + r} ${y - r}`;
-        }).join(""), { class: "am-live-cross" });
+        const r = Math.min(4, 0.38 * pitch), y = side + MARKS / 2 - 0.5;
+        const cross = (x) => `M${x - r} ${y - r}L${x + r} ${y + r}M${x - r} ${y + r}L${x + r} ${y - r}`;
+        path(crosses.map(middle).map(cross).join(""), { class: "am-live-cross" });
+        upright(name, side + MARKS + BARS / 2);
       }
-      svg.setAttribute("viewBox", `0 0 ${LEFT + side + 1} ${height}`);
-      svg.setAttribute("width", LEFT + side + 1);
-      svg.setAttribute("height", height);
-      svg.setAttribute("aria-label", text);
+      upright("targets", side / 2);
+      if (note) label(note, { x: LEFT + side, y: foot + FOOT - 4, "text-anchor": "end" });
+      label("keys", note ? { x: LEFT, y: foot + FOOT - 4, "text-anchor": "start" } : { x: LEFT + side / 2, y: foot + FOOT - 4 });
+
+      for (const [key, x] of Object.entries({ viewBox: `0 0 ${LEFT + side + 1} ${foot + FOOT}`, width: LEFT + side + 1, height: foot + FOOT, "aria-label": text })) {
+        svg.setAttribute(key, x);
+      }
       svg.replaceChildren(...parts);
-      const swatch = {
-        high: () => element("svg:path", { d: "M2 2H12V12H2Z", class: "am-cell-high" }), low: () => element("svg:path", { d: "M2 2H12V12H2Z", class: "am-cell-low" }),
-        own: () => element("svg:path", { d: "M2 2H12V12H2Z", class: "am-cell-own", "stroke-width": 2 }),
-        rival: () => element("svg:path", { d: "M2 2H12V12H2Z", class: "am-cell-rival", "stroke-width": 2.5 }),
-        cross: () => element("svg:path", { d: "M3 3L11 11M3 11L11 3", class: "am-live-cross" }),
-        disc: () => element("svg:circle", { cx: 7, cy: 7, r: 5, class: "am-mark am-dot am-any-memory" }),
-      };
-      legend.replaceChildren(...keys.map(([kind, words]) => element("li", {}, element("svg:svg", { width: 14, height: 14, "aria-hidden": "true" }, swatch[kind]()), " ", words)));
-    } };
+      legend.replaceChildren(...keys.map(([kind, words]) => {
+        const [shape, look] = SHAPES[kind], sign = element(`svg:${shape}`, { d: shape === "path" && "M2 2H12V12H2Z", ...look });
+        return element("li", {}, element("svg:svg", { width: 14, height: 14, "aria-hidden": "true" }, sign), " ", words);
+      }));
+    };
   }
 
-  widget("live_memory", {
+  // --- what is said --------------------------------------------------------------------------------------------
+
+  const whole = (n, kept) => (kept === n ? `all ${n} keys` : `${kept} of ${n} keys`);
+  const ratio = (n, d) => ` The ratio d²/(n\u00a0log\u00a0n) is ${say(d ** 2 / (n * Math.log(n)), 3)}.`;
+
+  function ofWritten(memory, n, d, kept, rounds) {
+    if (memory === OUTER) return `The sum of the outer products of targets and keys retrieves ${whole(n, kept)}.`;
+    if (n <= d) return `With no more pairs than dimensions some matrix makes all signals 1 and all other scores 0. It retrieves ${whole(n, kept)}.`;
+    if (memory === EQUAL) return `All signals are 1, and of the matrices that do so this one has the least sum of squared scores. It retrieves ${whole(n, kept)}.`;
+    if (rounds) return `Signals stay 1, and competitors above ${LEVEL} are pulled down towards it, ${["once", "twice"][rounds - 1]}. This retrieves ${whole(n, kept)}.`;
+    if (kept === n) return `Equal signals leave nothing to clip and retrieve ${whole(n, kept)}.`;
+    return `More competitors are above ${LEVEL} than the matrix has numbers, too many to be pulled down. Equal signals alone retrieve ${whole(n, kept)}.`;
+  }
+
+  function ofTrained({ steps, loss }, n, kept) {
+    const found = loss < DONE ? `is below ${DONE}, and ${whole(n, kept)} are retrieved.` : `is ${say(loss, 2)}, and ${whole(n, kept)} are retrieved.`;
+    return `Gradient descent on the cross-entropy loss, from a matrix of zeros: after ${steps} steps the loss ${found}`;
+  }
+
+  function ofFound(n, d, most, margin) {
+    return `Some memory retrieves all ${n} keys, and here is one: its smallest margin is ${say(margin, 2)} of its mean signal. `
+      + "All its numbers are integers, so that nothing is rounded. "
+      + `In ${d} dimensions the first ${most} of these pairs fit, and no more.`;
+  }
+
+  function ofProof(n, { proof, rest, most }) {
+    const alone = proof.every(([, i]) => i === proof[0][1]);
+    return `No matrix retrieves all ${n} keys. A disc in row j and column i compares target i with its competitor j. `
+      + `With the discs as weights, the matrices (uᵢ − uⱼ)vᵢ′ add up to zero, here to ${say(rest, 1).replaceAll(" ", "\u00a0")} by rounding. `
+      + "But a W that retrieves makes every uᵢ′Wvᵢ − uⱼ′Wvᵢ positive, and so would their weighted sum be. "
+      + (alone ? "All discs are of one key: its target is an average of other targets, and an average never scores above all of them. " : "")
+      + (most + 1 < n ? `The proof needs the first ${most + 1} pairs; ${most} fit.` : `The first ${most} fit.`);
+  }
+
+  // --- the widget ----------------------------------------------------------------------------------------------
+
+  // Radio buttons for the memories, each with a count, in place of the sliders of two settings.
+  function choices(place) {
+    for (const name of ["memory", "draw"]) {
+      const row = place.host.querySelector(`#set-live_memory-${name}`).closest(".am-setting");
+      row.classList.add("visually-hidden");
+      row.setAttribute("aria-hidden", "true");
+      for (const input of row.querySelectorAll("input")) input.setAttribute("tabindex", "-1");
+    }
+    const rows = MEMORIES.map((name, at) => {
+      const input = element("input", { type: "radio", name: "live_memory-choice", value: at + 1 });
+      const count = element("span", { class: "am-live-count" }), share = element("span", { class: "am-live-share" });
+      input.addEventListener("change", () => place.set({ memory: at + 1 }));
+      return { input, count, share, label: element("label", { class: "am-live-choice" }, input, element("span", {}, name), count, share) };
+    });
+    const again = element("button", { type: "button", class: "am-live-again" });
+    const list = element("fieldset", { class: "am-live-choices" }, element("legend", {}, "Memory, and how many keys it retrieves"));
+    list.append(...rows.map(({ label }) => label));
+    place.body.classList.add("am-live");
+    place.body.append(element("div", { class: "am-live-side" }, list, again));
+    let draw = 1;
+    again.addEventListener("click", () => place.set({ draw: (draw % DRAWS) + 1 }));
+    return {
+      choose(memory, drawn) {
+        draw = drawn;
+        rows.forEach(({ input }, at) => { input.checked = at + 1 === memory; });
+        again.textContent = `Other vectors (now ${draw} of ${DRAWS})`;
+      },
+      count(memory, words, share) {
+        rows[memory - 1].count.textContent = words;
+        rows[memory - 1].share.style.setProperty("--share", `${100 * share}%`);
+      },
+    };
+  }
+
+  widgets.widget("live_memory", {
     settings: {
       n: { label: "pairs n", value: 23, low: 2, high: 40, integer: true },
       d: { label: "dimension d", value: 10, low: 2, high: 12, integer: true },
       memory: { label: "memory", value: OUTER, low: OUTER, high: ANY, integer: true },
-      draw: { label: "vectors", value: 1, low: 1, high: 3, integer: true },
+      draw: { label: "vectors", value: 1, low: 1, high: DRAWS, integer: true },
     },
     presets: [
-      { name: "watch it train", values: { memory: TRAINED } },
-      { name: "as many as fit", values: { n: 31, memory: ANY } },
-      { name: "one pair too many", values: { n: 32, memory: ANY } },
+      { name: "train it", values: { memory: TRAINED } },
+      { name: "most that fit", values: { n: 31, memory: ANY } },
+      { name: "one too many", values: { n: 32, memory: ANY } },
     ],
     explorer: ({ n, d }) => ["explore_capacity", { n: Math.max(n, 20), d, r: 0 }],
     build(place) {
-      const { host, body } = place;
-      body.classList.add("am-live");
-      for (const name of ["memory", "draw"]) { // set by the choices below
-        const row = host.querySelector(`#set-live_memory-${name}`).closest(".am-setting");
-        row.classList.add("visually-hidden");
-        row.setAttribute("aria-hidden", "true");
-        for (const input of row.querySelectorAll("input")) input.setAttribute("tabindex", "-1");
-      }
-      const choices = MEMORIES.map((name, at) => {
-        const input = element("input", { type: "radio", name: "live_memory-choice", value: at + 1 });
-        const count = element("span", { class: "am-live-count" }), share = element("span", { class: "am-live-share" });
-        input.addEventListener("change", () => place.set({ memory: at + 1 }));
-        return { input, count, share, label: element("label", { class: "am-live-choice" }, input, element("span", {}, name), count, share) };
-      });
-      const again = element("button", { type: "button", class: "am-live-again" });
-      const list = element("fieldset", { class: "am-live-choices" }, element("legend", {}, "Memory, and how many keys it retrieves"), ...choices.map(({ label }) => label));
-      body.append(element("div", { class: "am-live-side" }, list, again));
-      let now = null, run = 0, redraw = () => {};
-      again.addEventListener("click", () => place.set({ draw: (now.draw % 3) + 1 }));
-      const chart = picture(body, () => redraw());
+      const { host } = place, list = choices(place);
+      let drawn = null, current = 0, finish = () => {};
+      const chart = picture(place.body, () => drawn && chart(drawn));
+      const draw = (content) => chart(drawn = content);
+      window.addEventListener("beforeprint", () => finish());
 
-      const counted = (memory, kept) => {
-        const { count, share } = choices[memory - 1], { n } = now;
-        count.textContent = kept === null ? "does not exist" : kept === undefined ? "…" : `${kept} of ${n}`;
-        share.style.setProperty("--share", `${(100 * (kept || 0)) / n}%`);
-      };
-
-      // What the scores of a memory are divided by: nothing, or their mean signal where they have no scale of their own.
-      const show = (S, unit = 1) => {
-        const { n } = now, found = margins(S, n), kept = n - failing(found), reach = Math.max(...S.map(Math.abs)) || 1;
-        const lost = range(n).filter((i) => found[i].margin <= 0), untouched = !S.some((x) => x);
-        redraw = () => chart.draw({
-          n, values: S.map((x) => x / reach), bars: found.map(({ margin }) => margin / unit), name: "margin",
-          outlined: untouched ? [] : lost.map((i) => [found[i].rival, i]), crosses: lost,
-          text: `Scores of ${n} targets for ${n} keys, and below the margin of each key: ${kept} keys have their own target in first place, ${n - kept} do not.`,
-          keys: [["high", "high score"], ["low", "low score"], ["own", "signal"], ["rival", "competitor that beats it"], ["cross", "key not retrieved"]],
+      // The scores of a memory, over a unit: one, or the mean signal of a memory that has no scale of its own.
+      function show(S, n, unit, note) {
+        const found = margins(S, n), lost = range(n).filter((i) => found[i].margin <= 0), kept = n - lost.length;
+        const reach = BRIGHTEST * Math.max(...S.map(Math.abs)) || 1, bars = found.map(({ margin }) => margin / unit);
+        draw({
+          n, values: S.map((x) => Math.max(-1, Math.min(1, x / reach))), bars, name: "margin", note, keys: SCORES, crosses: lost,
+          outlined: S.some((x) => x) ? lost.map((i) => [found[i].rival, i]) : [],
+          text: `Scores of ${n} targets for ${n} keys, and below them the margin of each key: ${whole(n, kept)} have their own target in first place.`,
         });
-        redraw();
-        host.dataset.retrieved = kept;
-        host.dataset.margin = Math.min(...found.map(({ margin }) => margin)) / unit;
+        Object.assign(host.dataset, { retrieved: kept, margin: Math.min(...bars) });
         return kept;
-      };
-      const nothing = () => {
-        redraw = () => chart.draw({ n: now.n, text: "An empty square: there is no such memory.", keys: [] });
-        redraw();
-      };
+      }
       const meanSignal = (S, n) => range(n).reduce((sum, i) => sum + S[i * n + i] / n, 0);
 
-      // Training, watched or not: a step a frame at first, then more; one after another where nobody watches.
-      const train = (pairs, watched) => {
-        const state = training(pairs), mine = ++run;
-        const picture = () => {
-          const S = scores(pairs, state.W), unit = meanSignal(S, pairs.n);
-          const kept = show(S, unit > 0 ? unit : 1);
-          chart.note.textContent = `Step ${state.steps}, loss ${say(state.loss, 2)}`;
+      // Training, watched or not: in pieces of a few milliseconds, and in pictures where somebody may see it move.
+      function train(pairs, watched, answer) {
+        const state = training(pairs), mine = ++current, { n } = pairs, moving = watched && !still.matches;
+        const frame = () => {
+          const S = scores(pairs, state.W), unit = meanSignal(S, n);
+          show(S, n, unit > 0 ? unit : 1, `step ${state.steps}, loss ${say(state.loss, 2)}`);
           Object.assign(host.dataset, { loss: state.loss, steps: state.steps });
-          return kept;
         };
         const end = () => {
-          const kept = pairs.n - failing(margins(scores(pairs, state.W), pairs.n));
-          counted(TRAINED, kept);
+          const kept = n - failing(margins(scores(pairs, state.W), n));
+          list.count(TRAINED, `${kept} of ${n}`, kept / n);
           host.dataset.trained = kept;
-          if (!watched) return;
-          picture();
-          place.say(state.loss < DONE
-            ? `Gradient descent on the cross-entropy loss, from a matrix of zeros: after ${state.steps} steps the loss is below ${DONE}, and all ${kept} keys are retrieved.`
-            : `Gradient descent on the cross-entropy loss, from a matrix of zeros: after ${state.steps} steps the loss is ${say(state.loss, 2)}, and ${kept} of ${pairs.n} keys are retrieved.`, ...ratio());
+          if (watched) (frame(), answer(ofTrained(state, n, kept)));
         };
-        const seen = watched && !still.matches;
         const go = () => {
-          if (mine !== run) return;
-          const began = performance.now();
-          for (let k = 0; !state.done && (seen ? k < (state.steps < 40 ? 1 : 5) : performance.now() - began < 8); k++) state.step();
+          if (mine !== current) return;
+          const began = performance.now(), steps = state.steps < SLOW ? 1 : 5;
+          for (let k = 0; !state.done && (moving ? k < steps : performance.now() - began < 8); k++) state.step();
           if (state.done) return end();
-          if (seen) picture();
-          (seen ? requestAnimationFrame : setTimeout)(go);
+          if (moving) frame();
+          (moving ? requestAnimationFrame : setTimeout)(go);
         };
         finish = () => {
-          run++;
+          current++;
           while (!state.done) state.step();
           end();
         };
-        if (seen) (picture(), place.say("Gradient descent on the cross-entropy loss is running."), requestAnimationFrame(go));
-        else setTimeout(go, watched ? 0 : 200);
-      };
-      let finish = () => {};
-      window.addEventListener("beforeprint", () => finish());
+        if (moving) frame();
+        if (watched) place.say("Gradient descent on the cross-entropy loss is running.");
+        (moving ? requestAnimationFrame : setTimeout)(go, watched ? 0 : 200);
+      }
 
-      const ratio = () => [` The ratio d²/(n log n) is ${say(now.d ** 2 / (now.n * Math.log(now.n)), 3)}.`];
-      const all = (kept) => (kept === now.n ? `all ${kept} keys` : `${kept} of ${now.n} keys`);
-
-      return (values) => {
-        now = { ...values };
-        const { n, d, memory, draw } = now, pairs = instance(n, d, draw);
-        choices.forEach(({ input }, at) => { input.checked = at + 1 === memory; });
-        again.textContent = `Other vectors (now ${draw} of 3)`;
-        chart.note.textContent = "";
-        for (const name of ["loss", "steps", "trained", "retrieved", "margin", "rest"]) delete host.dataset[name];
-        const W = { [OUTER]: outerProducts(pairs), [EQUAL]: clipped(pairs, 0), [CLIPPED]: clipped(pairs) };
-        const S = {};
-        for (const at of [OUTER, EQUAL, CLIPPED]) {
-          const found = at === OUTER ? W[at] : W[at] && W[at].W;
-          if (found) S[at] = scores(pairs, found);
-          counted(at, found ? n - failing(margins(S[at], n)) : null);
+      return ({ n, d, memory, draw: number }) => {
+        const pairs = instance(n, d, number), equal = clipped(pairs), any = anyMemory(pairs), S = {};
+        const answer = (words) => place.say(words + ratio(n, d));
+        for (const name of ["loss", "steps", "trained", "retrieved", "margin", "rest", "least"]) delete host.dataset[name];
+        list.choose(memory, number);
+        for (const [at, W] of [[OUTER, outerProducts(pairs)], [EQUAL, equal && equal.equal], [CLIPPED, equal && equal.W]]) {
+          S[at] = W && scores(pairs, W);
+          const kept = W ? n - failing(margins(S[at], n)) : 0;
+          list.count(at, W ? `${kept} of ${n}` : "does not exist", kept / n);
         }
-        counted(TRAINED);
-        const any = anyMemory(pairs);
+        list.count(TRAINED, "…", 0);
+        list.count(ANY, any.proof ? `never all ${n}` : `${n} of ${n}`, any.proof ? 0 : 1);
         host.dataset.verdict = any.proof ? "impossible" : "possible";
-        counted(ANY, any.proof ? 0 : n);
-        if (any.proof) choices[ANY - 1].count.textContent = `never all ${n}`;
-        train(pairs, memory === TRAINED);
-        if (memory < TRAINED && !S[memory]) {
-          nothing();
-          place.say(`There are ${n} keys and the matrix has only d² = ${d * d} numbers: no matrix gives all signals the value 1.`, ...ratio());
-        } else if (memory < TRAINED) {
-          const kept = show(S[memory]), { rounds } = W[memory];
-          const many = n <= d ? "With no more pairs than dimensions some matrix makes all signals 1 and all other scores 0. " : "";
-          place.say(memory === OUTER ? `The sum of the outer products of targets and keys retrieves ${all(kept)}.`
-            : memory === EQUAL ? `${many}${many ? "It retrieves" : "All signals are 1, and of the matrices that do so this one has the least sum of squared scores. It retrieves"} ${all(kept)}.`
-            : `${many}${many ? "It retrieves" : rounds ? `Signals stay 1, and competitors above ${LEVEL} are pulled down towards it, ${rounds === 1 ? "once" : "twice"}. This retrieves` : failing(margins(S[memory], n)) ? `More than d² competitors are above ${LEVEL}, too many to be pulled down. Equal signals alone retrieve` : "Equal signals leave nothing to clip and retrieve"} ${all(kept)}.`, ...ratio());
-        } else if (memory === ANY && !any.proof) {
-          const unit = meanSignal(any.scores, n);
-          show(any.scores, unit);
-          place.say(`Some memory retrieves all ${n} keys, and here is one: its smallest margin is ${say(Number(host.dataset.margin), 2)} of its mean signal. All its numbers are integers, so that nothing is rounded. With these vectors in ${d} dimensions it can be done for the first ${any.most} pairs and not for more.`, ...ratio());
-        } else if (memory === ANY) {
-          const bars = zeros(n), { proof, weights, most, rest } = any;
-          proof.forEach(([, i], a) => { bars[i] += weights[a]; });
-          const alone = proof.every(([, i]) => i === proof[0][1]);
-          redraw = () => chart.draw({
-            n, discs: proof.map(([j, i], a) => [j, i, weights[a]]), within: most + 1, bars: [...bars], name: "weight",
-            text: `A proof that no matrix retrieves all keys: ${proof.length} discs on the cells of the comparisons that it combines, and below the weight of each key.`,
-            keys: [["disc", "comparison of the proof; its area is the weight"], ["own", "the key's own target"]],
+        train(pairs, memory === TRAINED, answer);
+        if (memory === ANY && any.proof) {
+          const bars = range(n).map((i) => any.proof.reduce((sum, [, key], a) => sum + (key === i ? any.weights[a] : 0), 0));
+          draw({
+            n, discs: any.proof.map(([j, i], a) => [j, i, any.weights[a]]), within: any.most + 1, bars, name: "weight", keys: PROOF,
+            text: `A proof that no matrix retrieves all keys: ${any.proof.length} discs on the comparisons that it combines, and the weight of each key.`,
           });
-          redraw();
-          host.dataset.rest = rest;
-          host.dataset.least = Math.min(...weights);
-          place.say(`No matrix retrieves all ${n} keys. Each disc, in row j and column i, compares target i with its competitor j. Weighted by the discs, the matrices (uᵢ − uⱼ)vᵢ′ sum to zero (largest entry here: ${say(rest, 2)}, which is rounding). A matrix W that retrieves would make every comparison uᵢ′Wvᵢ − uⱼ′Wvᵢ positive, and their weighted sum would not be zero.`,
-            alone ? ` All of these are about one key: its target is an average of other targets, so it never scores highest.` : "",
-            most + 1 < n ? ` The first ${most + 1} pairs are enough for this proof.` : ` Without the last pair it can be done.`, ...ratio());
+          Object.assign(host.dataset, { rest: any.rest, least: Math.min(...any.weights) });
+          answer(ofProof(n, any));
+        } else if (memory === ANY) {
+          show(any.scores, n, meanSignal(any.scores, n));
+          answer(ofFound(n, d, any.most, Number(host.dataset.margin)));
+        } else if (memory < TRAINED && S[memory]) {
+          answer(ofWritten(memory, n, d, show(S[memory], n, 1), equal ? equal.rounds : 0));
+        } else if (memory < TRAINED) {
+          draw({ n, within: 0, text: "A square of empty cells, since such a memory does not exist.", keys: [] });
+          answer(`There are ${n} keys, and the matrix has only d² = ${d * d} numbers: no matrix gives all signals the value 1.`);
         }
       };
     },

@@ -114,7 +114,7 @@ def last_retrievable(U: np.ndarray, V: np.ndarray, start: int) -> tuple[int, np.
         pairs = _first(U, V, n + 1)
         memory, weights = _memory_or_weights(pairs)
         if memory is None:
-            if not verify(Certificate(1, weights=weights), pairs):
+            if W is None or not verify(Certificate(1, weights=weights), pairs):
                 raise ArithmeticError(f"no proof for the first {pairs.n} pairs in dimension {pairs.d}")
             j, i = np.nonzero(weights)
             order = np.argsort(weights[j, i], kind="stable")
