@@ -33,8 +33,9 @@
     new ResizeObserver(() => width && Math.abs(width - figure.clientWidth) > 1 && redraw()).observe(figure);
 
     // `values` of the cells from -1 to 1; `outlined` cells [j, i]; `discs` [j, i, share], within the first keys;
-    // `bars` called `name`; `crosses` over some of them; a `note`; `text` for those who do not see it; and `keys`.
-    return ({ n, values, outlined = [], discs = [], within = n, bars, crosses = [], name, note = "", text, keys }) => {
+    // `bars` called `name`; `crosses` over some of them; a `note`, or what `at(j, i)` says of the cell that is pointed
+    // at; `text` for those who do not see it; and `keys` to the signs.
+    return ({ n, values, outlined = [], discs = [], within = n, bars, crosses = [], name, note = "", at, text, keys }) => {
       width = figure.clientWidth || 400;
       const side = Math.min(width, WIDEST) - LEFT - 1, pitch = side / n, gap = pitch > 6 ? 1 : 0, foot = side + MARKS + BARS;
       const edge = (k) => LEFT + Math.round(k * pitch), middle = (k) => (edge(k) + edge(k + 1) - gap) / 2;
@@ -79,12 +80,18 @@
         upright(name, side + MARKS + BARS / 2);
       }
       upright("targets", side / 2);
-      if (note) label(note, { x: LEFT + side, y: foot + FOOT - 4, "text-anchor": "end" });
-      label("keys", note ? { x: LEFT, y: foot + FOOT - 4, "text-anchor": "start" } : { x: LEFT + side / 2, y: foot + FOOT - 4 });
+      label("keys", { x: LEFT, y: foot + FOOT - 4, "text-anchor": "start" });
+      const hint = element("svg:text", { class: "am-live-hint", x: LEFT + side, y: foot + FOOT - 4, "text-anchor": "end" }, note);
+      parts.push(hint);
+      svg.onpointermove = svg.onpointerdown = (event) => {
+        const { left, top, width: seen } = svg.getBoundingClientRect(), scale = (LEFT + side + 1) / seen;
+        const [i, j] = [((event.clientX - left) * scale - LEFT) / pitch, ((event.clientY - top) * scale) / pitch].map(Math.floor);
+        hint.textContent = (i >= 0 && j >= 0 && i < n && j < n && at && at(j, i)) || note;
+      };
+      svg.onpointerleave = () => { hint.textContent = note; };
 
-      for (const [key, x] of Object.entries({ viewBox: `0 0 ${LEFT + side + 1} ${foot + FOOT}`, width: LEFT + side + 1, height: foot + FOOT, "aria-label": text })) {
-        svg.setAttribute(key, x);
-      }
+      const about = { viewBox: `0 0 ${LEFT + side + 1} ${foot + FOOT}`, width: LEFT + side + 1, height: foot + FOOT, "aria-label": text };
+      for (const [key, x] of Object.entries(about)) svg.setAttribute(key, x);
       svg.replaceChildren(...parts);
       legend.replaceChildren(...keys.map(([kind, words]) => {
         const [shape, look] = SHAPES[kind], sign = element(`svg:${shape}`, { d: shape === "path" && "M2 2H12V12H2Z", ...look });
@@ -189,6 +196,7 @@
         const reach = BRIGHTEST * Math.max(...S.map(Math.abs)) || 1, bars = found.map(({ margin }) => margin / unit);
         draw({
           n, values: S.map((x) => Math.max(-1, Math.min(1, x / reach))), bars, name: "margin", note, keys: SCORES, crosses: lost,
+          at: (j, i) => `target ${j + 1} for key ${i + 1}: ${say(S[j * n + i] / unit, 3)}${i === j ? ", its signal" : ""}`,
           outlined: S.some((x) => x) ? lost.map((i) => [found[i].rival, i]) : [],
           text: `Scores of ${n} targets for ${n} keys, and below them the margin of each key: ${whole(n, kept)} have their own target in first place.`,
         });
@@ -247,6 +255,10 @@
           const bars = range(n).map((i) => any.proof.reduce((sum, [, key], a) => sum + (key === i ? any.weights[a] : 0), 0));
           draw({
             n, discs: any.proof.map(([j, i], a) => [j, i, any.weights[a]]), within: any.most + 1, bars, name: "weight", keys: PROOF,
+            at: (j, i) => {
+              const a = any.proof.findIndex(([row, column]) => row === j && column === i);
+              return a < 0 ? "" : `target ${i + 1} against ${j + 1} for key ${i + 1}: weight ${say(any.weights[a], 2)}`;
+            },
             text: `A proof that no matrix retrieves all keys: ${any.proof.length} discs on the comparisons that it combines, and the weight of each key.`,
           });
           Object.assign(host.dataset, { rest: any.rest, least: Math.min(...any.weights) });
