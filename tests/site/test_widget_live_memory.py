@@ -260,7 +260,7 @@ def test_a_cell_that_is_pointed_at_says_its_score(memory):
     box, side = chart.bounding_box(), chart.bounding_box()["width"] - 21  # beside the axis and the frame
     for j, i in ((4, 4), (20, 7)):
         page.mouse.move(box["x"] + 20 + (i + 0.5) * side / 23, box["y"] + (j + 0.5) * side / 23)
-        words = page.inner_text(".am-live-hint").replace("\u2212", "-")
+        words = page.text_content(".am-live-hint").replace("\u2212", "-")
         assert words.startswith(f"target {j + 1} for key {i + 1}: ")
         assert float(words.partition(": ")[2].partition(",")[0]) == pytest.approx(float(S[j, i]), rel=0.01)
         assert ("its signal" in words) == (i == j)
