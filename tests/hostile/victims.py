@@ -501,7 +501,7 @@ def small_book(folder):
 
 @cache
 def _data_scripts():
-    """The scripts with numbers for pages, by their places: they take long and are no matter of these trials."""
+    """Scripts with numbers for pages, by their places: they take long and are no matter of these trials."""
     import tempfile
 
     from assocmem.book.build import EXPLORER_TABLES, LIVE_INSTANCES
