@@ -129,7 +129,7 @@
     const alone = proof.every(([, i]) => i === proof[0][1]);
     return `No matrix retrieves all ${n} keys. A disc in row j and column i compares target i with its competitor j. `
       + `With the discs as weights, the matrices (uᵢ − uⱼ)vᵢ′ add up to zero, here to ${say(rest, 1).replaceAll(" ", "\u00a0")} by rounding. `
-      + "But a W that retrieves makes every uᵢ′Wvᵢ − uⱼ′Wvᵢ positive, and so would their weighted sum be. "
+      + "But a W that retrieves would make every difference uᵢ′Wvᵢ − uⱼ′Wvᵢ positive, and with them their weighted sum. "
       + (alone ? "All discs are of one key: its target is an average of other targets, and an average never scores above all of them. " : "")
       + (most + 1 < n ? `The proof needs the first ${most + 1} pairs; ${most} fit.` : `The first ${most} fit.`);
   }
