@@ -103,7 +103,7 @@
   // --- what is said --------------------------------------------------------------------------------------------
 
   const whole = (n, kept) => (kept === n ? `all ${n} keys` : `${kept} of ${n} keys`);
-  const ratio = (n, d) => ` The ratio d²/(n\u00a0log\u00a0n) is ${say(d ** 2 / (n * Math.log(n)), 3)}.`;
+  const ratio = (n, d) => ` With d\u00a0=\u00a0${d} the ratio d²/(n\u00a0log\u00a0n) is ${say(d ** 2 / (n * Math.log(n)), 3)}.`;
 
   function ofWritten(memory, n, d, kept, rounds) {
     if (memory === OUTER) return `The sum of the outer products of targets and keys retrieves ${whole(n, kept)}.`;
