@@ -316,6 +316,13 @@ figure
 #
 # {numref}`fig-tam-softened` has the bracket for the sixty scores of before.
 # Smoothing rounds its corners, lifts its minimum and moves it a little.
+#
+# ```{widget} tail_smoothing
+# :label: The smoothed tail average of a column
+# The first chart has the bracket for the sixty scores over the threshold $\mu$, exact and smoothed.
+# The second has what each score $s$ counts at the best threshold: one or nothing without smoothing, and $\sigma(\beta(s - \mu))$ with it, where $\sigma(t) = 1/(1 + e^{-t})$.
+# Lower $\beta$, and see the minimum rise and more scores take part; stretch the column, and see fewer.
+# ```
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-softened", "caption": "The bracket whose minimum is the tail average, for the same sixty scores: exact, and smoothed with two values of $\\beta$. Markers: the minima. That of the exact bracket is flat between the $k$-th score and the next."}, "image": {"alt": "Three convex curves in the threshold; the more smoothing the higher, and the rounder at the minimum."}}
 figure, ax = panels(1, width=5.4, height=3.2)
