@@ -22,15 +22,15 @@
 
   widgets.widget("proximal", {
     settings: {
-      chi: { label: "susceptibility χ", value: 1.284, low: 0.01, high: 10000, log: true },
-      nu: { label: "size ν", value: 0.6345, low: 0.05, high: 50, log: true },
+      chi: { label: "susceptibility χ", value: 1.284482, low: 0.01, high: 1e6, log: true },
+      nu: { label: "size ν", value: 0.6345007, low: 0.05, high: 50, log: true },
       r: { label: "tail fraction r", value: 0.15, low: 0.01, high: 0.98 },
       beta: { label: "sharpness β", value: 3, low: 0.1, high: 100, log: true },
     },
     presets: [
       { name: "load 0.6, ridge 0.01", values: {} },
-      { name: "load 0.28, ridge 0.01", values: { chi: 2.9, nu: 1 } },
-      { name: "load 0.2, ridge 0.0001", values: { chi: 9115.5, nu: 12.8562 } },
+      { name: "load 0.28, ridge 0.01", values: { chi: 16.13713, nu: 3.596928 } },
+      { name: "load 0.2, ridge 0.001", values: { chi: 920.9882, nu: 8.605721 } },
     ],
     explorer({ chi, nu, r, beta }) {
       const { load, ridge } = origin(nu, chi, r, beta);
@@ -73,7 +73,7 @@
         });
 
         const [x, up] = pushes[1], owner = `load ${say(load, 3)}`;
-        place.say(`The middle key is pushed from ${say(x, 3)} to ${say(up, 3)}, by ${percent((up - x) / chi)} of χ. ` +
+        place.say(`The middle key is pushed from ${say(x, 3)} to ${say(up, 3)}, with the force ${say((up - x) / chi, 3)}. ` +
           `Without the push ${percent(before)} of the keys fail, with it ${percent(after)}. ` +
           (ridge > 0 ? `These numbers are those of a memory at ${owner} with the ridge ${say(ridge, 3)}.`
             : `No memory has these numbers: at ${owner} it would take a ridge below zero, ${say(ridge, 3)}.`));
