@@ -593,8 +593,8 @@ print(f"{critical / (2 * critical):.3f} {served:.3f} {by_law:.3f}")
 # The first equation of {eq}`eq-scalar-equations` then gives $\lambda = \E[A S] / \nu^2 - \omega$.
 #
 # Not all pairs have a positive $\lambda$.
-# In [the widget](#widget-proximal) set $\nu = 1$ and leave $\chi$ at 1.28: the load is 1.6, and the ridge would have to be negative.
-# A memory of that size is too large for keys that give way so little.
+# In [the widget](#widget-proximal) set $\nu = 1$ and leave $\chi$ at 1.28: the load is 1.2, and the ridge would have to be negative.
+# No memory that minimises {eq}`eq-scalar-learning` is that large at that load.
 # ```
 #
 # ```{exercise} Another loss
