@@ -732,8 +732,8 @@ figure
 # \end{aligned}
 # $$
 #
-# The first sum is at most $\TAM_r(x)$, since no weight is above one and together they are $k$.
-# The second is at most $N h(k/N)$, since $h$ is concave and the mean of the weights is $k/N$.
+# The first term is at most $\TAM_r(x)$, since no weight is above one and together they are $k$.
+# The sum in the second is at most $N h(k/N)$, since $h$ is concave and the mean of the weights is $k/N$.
 #
 # Equal scores have equal weights, and then both are equalities.
 # Since $h$ is at most $\log 2$, and equal to it only at one half, the bound with $\log 2$ is reached at $r = 1/2$ alone.

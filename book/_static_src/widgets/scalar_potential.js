@@ -3,9 +3,9 @@
 
 (function (scope) {
   "use strict";
-  const { theory, widgets } = scope, { say, curve } = widgets, { softplus } = theory;
+  const { theory, widgets } = scope, { say, apart } = widgets, { softplus } = theory;
   const SIZES = [0.03, 300], POINTS = 72;
-  const GONE = 1e-7; // a mean loss that is nothing in the picture
+  const GONE = 1e-14; // a mean loss below all pictures
   const GRID = Array.from({ length: POINTS + 1 }, (_, i) => SIZES[0] * (SIZES[1] / SIZES[0]) ** (i / POINTS));
 
   // The potential with the ridge left out. At the best chi it is the mean loss alone.
@@ -40,8 +40,8 @@
     ],
     explorer: ({ load, ridge, r, beta }) => ["explore_ridge", { load, ridge, r, beta }],
     build(place) {
-      const sizes = place.chart({ title: "Over the size, at the best χ", xLabel: "size ν", yLabel: "potential", xLog: true });
-      const pushes = place.chart({ title: "Over the susceptibility, at the best ν", xLabel: "susceptibility χ", yLabel: "potential", xLog: true });
+      const sizes = place.chart({ title: "Over the size, at the best χ", xLabel: "size ν", yLabel: "potential", xLog: true, yLog: true });
+      const pushes = place.chart({ title: "Over the susceptibility, at the best ν", xLabel: "susceptibility χ", yLabel: "potential / maximum", xLog: true });
       let path = { key: "" }, here = null;
 
       // What does not depend on the ridge: the mean losses, a few at a time, and the best size without a ridge.
@@ -70,12 +70,12 @@
         const { s, cost, value } = here, { top, points } = path;
         place.host.dataset.curve = path.done ? "done" : "on its way";
         sizes.draw({
-          x: SIZES, y: [0, 1.35 * top],
+          x: SIZES, y: [10 ** Math.floor(Math.log10(value / 2)), 2 * top],
           marks: [
             { across: top, class: "am-limit am-dotted", name: "W = 0" },
-            { line: GRID.map((nu) => [nu, cost(nu)]).filter(([, y]) => y < 3 * top), class: "am-limit am-dashed", name: "ridge" },
-            { line: points, class: "am-signal am-dashed", name: "mean loss" },
-            { line: points.map(([nu, loss]) => [nu, loss + cost(nu)]), class: "am-tail-average", name: "both: the potential" },
+            { line: points.map(([nu, loss]) => [nu, loss + cost(nu)]), class: "am-tail-average", name: "potential" },
+            { line: GRID.map((nu) => [nu, cost(nu)]).filter(([, y]) => y < 3 * top), class: "am-limit am-dashed", name: "its part for the ridge" },
+            { line: points, class: "am-signal am-dashed", name: "its part for the mean loss" },
             { dots: [[s.nu, value]], class: "am-tail-average", big: true, name: "minimum" },
           ],
           text: `The potential is least at the size ${say(s.nu)}, where it is ${say(value)}.`,
@@ -86,14 +86,14 @@
         const { s, cost, value } = here, span = [s.chi / 8, s.chi * 40], over = [];
         for (let i = 0; i <= 32; i++) {
           const chi = span[0] * (span[1] / span[0]) ** (i / 32);
-          over.push([chi, cost(s.nu) + potential(s.nu, chi, load, r, beta)]);
+          over.push([chi, (cost(s.nu) + potential(s.nu, chi, load, r, beta)) / value]);
         }
-        const drop = Math.max(value - over.at(-1)[1], 1e-3 * value);
+        const drop = Math.max(1 - over.at(-1)[1], 1e-3);
         pushes.draw({
-          x: span, y: [value - 1.6 * drop, value + 0.4 * drop],
+          x: span, y: [1 - 1.6 * drop, 1 + 0.4 * drop],
           marks: [
             { line: over, class: "am-tail-average", name: "potential" },
-            { dots: [[s.chi, value]], class: "am-tail-average", big: true, name: "maximum" },
+            { dots: [[s.chi, 1]], class: "am-tail-average", big: true, name: "maximum" },
           ],
           text: `At that size the potential is largest at the susceptibility ${say(s.chi)}.`,
         });
@@ -108,10 +108,11 @@
         overPushes(values);
         const { critical, limit } = path;
         Object.assign(place.host.dataset, { nu: s.nu, chi: s.chi, limit });
-        place.say(`The best size is ${say(s.nu)}: it costs a mean loss of ${say(s.loss, 3)}, and ${say(cost(s.nu), 3)} for the ridge. ` +
-          (load < critical ? `The load ${say(load)} is below the critical ${say(critical)}: larger memories always lose less, and only the ridge holds the size.`
-            : limit ? `The load ${say(load)} is above the critical ${say(critical)}: with no ridge at all the best size would be ${say(limit)}.`
-              : `The load ${say(load)} is the critical one.`));
+        const [mine, other] = apart(load, critical), outside = s.nu > SIZES[1] ? ", beyond the chart" : "";
+        place.say(`The best size is ${say(s.nu)}${outside}: it costs a mean loss of ${say(s.loss, 3)}, and ${say(cost(s.nu), 3)} for the ridge. ` +
+          (load < critical ? `The load ${mine} is below the critical ${other}: larger memories always lose less, and only the ridge holds the size.`
+            : limit ? `The load ${mine} is above the critical ${other}: with no ridge at all the best size would be ${say(limit)}.`
+              : `The load ${mine} is at the critical one.`));
       };
     },
   });

@@ -76,7 +76,7 @@
         cost.draw({
           x: span, y: [bottom, soft + 0.75 * size],
           marks: [
-            ...x.map((value, j) => ({ line: [[value, bottom], [value, bottom + (j < k ? 0.22 : 0.09) * size]], class: "am-competitor", name: j ? "" : `scores; long: the best ${k}` })),
+            ...x.map((value, j) => ({ line: [[value, bottom], [value, bottom + (j < k ? 0.22 : 0.09) * size]], class: "am-competitor", name: j ? "" : `scores; long: the best ${k === 1 ? "one" : k}` })),
             { line: far, class: "am-limit am-dashed", name: "exact" },
             { line: curve((t) => bracket(x, r, beta, t), ...span, 120), class: "am-tail-average", name: "smoothed" },
             { dots: [[x[k - 1], exact]], class: "am-limit" },
