@@ -39,7 +39,8 @@
       const most = Math.max(...terms);
       return most + Math.log(sum(terms, (t) => Math.exp(t - most)));
     };
-    const miss = (mu) => logSum(sorted.slice(k).map((value) => -softplus(-beta * (value - mu)))) - logSum(sorted.slice(0, k).map((value) => -softplus(beta * (value - mu))));
+    const share = (some, mu, sign) => logSum(some.map((value) => -softplus(sign * beta * (mu - value))));
+    const miss = (mu) => share(sorted.slice(k), mu, 1) - share(sorted.slice(0, k), mu, -1);
     const reach = Math.log(k / (m - k)) / beta;
     return theory.root(miss, sorted[m - 1] - reach - 1e-9, sorted[0] - reach + 1e-9);
   }
@@ -73,10 +74,11 @@
         const span = [Math.min(-3 * spread, mu - spread), Math.max(3 * spread, mu + spread)];
         const size = Math.max(2.6 * spread, 1.4 * (soft - exact)), bottom = exact - 0.45 * size;
         const low = (x[k - 1] + x[k]) / 2, far = curve((t) => bracket(x, r, Infinity, t), ...span, 120);
+        const ticks = `scores; long: the best ${k === 1 ? "one" : k}`;
         cost.draw({
           x: span, y: [bottom, soft + 0.75 * size],
           marks: [
-            ...x.map((value, j) => ({ line: [[value, bottom], [value, bottom + (j < k ? 0.22 : 0.09) * size]], class: "am-competitor", name: j ? "" : `scores; long: the best ${k === 1 ? "one" : k}` })),
+            ...x.map((value, j) => ({ line: [[value, bottom], [value, bottom + (j < k ? 0.22 : 0.09) * size]], class: "am-competitor", name: j ? "" : ticks })),
             { line: far, class: "am-limit am-dashed", name: "exact" },
             { line: curve((t) => bracket(x, r, beta, t), ...span, 120), class: "am-tail-average", name: "smoothed" },
             { dots: [[x[k - 1], exact]], class: "am-limit" },
@@ -94,7 +96,8 @@
           text: `The weights sum to ${k}. ${felt} of the ${m} scores have a weight between 5% and 95%.`,
         });
         const best = k === 1 ? `The best of ${m} scores is ${say(exact)}` : `The best ${k} of ${m} scores have the average ${say(exact)}`;
-        place.say(`${best}, and the smoothed average is ${say(soft)}. Smoothing adds ${say(soft - exact, 3)}, which is below the bound ${say(bound, 3)} for any column. ` +
+        place.say(`${best}, and the smoothed average is ${say(soft)}. ` +
+          `Smoothing adds ${say(soft - exact, 3)}, which is below the bound ${say(bound, 3)} for any column. ` +
           `${felt || "None"} of the scores ${felt === 1 ? "has" : "have"} a weight between 5% and 95%; the weights sum to ${k}.`);
       };
     },
