@@ -205,7 +205,7 @@ def test_no_memory_costs_what_the_potential_tends_to(widget, page):
 @pytest.mark.parametrize(
     "load, ridge", [(0.6, 1e-2), (0.6, 1e-9), (0.2, 1e-3), (0.2, 1e-9), (0.2944394324, 1e-4)]
 )
-def test_the_minimum_is_that_of_the_package_and_lies_on_the_curve(widget, page, load, ridge):
+def test_the_minimum_is_that_of_the_package_on_both_sides_of_the_critical_load(widget, page, load, ridge):
     place = widget("scalar_potential", load=load, ridge=ridge)
     theory = solve_scalar(load, 0.15, beta=3, ridge=ridge)
     np.testing.assert_allclose(shown(place, "nu", "chi"), [theory.nu, theory.chi], rtol=1e-9)
