@@ -287,9 +287,9 @@ figure
 #
 # ```{widget} removed_pair
 # :label: A removed pair and three predictions
-# Trained here, in the browser: 36 pairs in 12 dimensions, at load 1/4 and $r = 0.2$.
-# Choose the pair $h$ that goes and comes back, and one of the three predictions.
-# The first chart has the motion of other scores, the second what the prediction misses of the scores of target $h$.
+# Choose the pair $h$ that goes and comes back, and a prediction: classical (1), rank-one (2) or coupled (3).
+# The first chart has the motion of other scores, predicted and actual; the second has what is missed of the scores of target $h$ for other keys.
+# All is computed while you watch, for 36 pairs in 12 dimensions with $r = 0.2$.
 # ```
 
 # %% tags=["hide-input"]

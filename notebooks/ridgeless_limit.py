@@ -274,9 +274,9 @@ ridgeless_figures.draw_critical_load(r)
 #
 # ```{widget} moving_edge
 # :label: The edge of the signals and the tail average
-# Above, the edge of the signals, $\rho_\alpha$, against the tail average of their competitors, $\kappa_r$.
-# Below, how far each key is lifted to either of them, and the price, which is the area under the square of the lift times the density.
-# The load alone sets the edge, the tail fraction alone the tail average: raise the load until they meet.
+# The first chart has the edge of the signals, $\rho_\alpha$, and the tail average of their competitors, $\kappa_r$.
+# The second has the distance by which a key is lifted to either of them, and as an area the price: the mean square of the lifts.
+# The load alone sets the edge, and the tail fraction alone the tail average; raise the load until they meet.
 # ```
 #
 # The hinge can be seen in the solutions.

@@ -192,7 +192,7 @@
   widgets.widget("removed_pair", {
     settings: {
       h: { label: "removed pair h", value: 1, low: 1, high: N, integer: true },
-      prediction: { label: "prediction: 1 classical, 2 rank-one, 3 coupled", value: 1, low: 1, high: 3, integer: true },
+      prediction: { label: "prediction (1, 2 or 3)", value: 1, low: 1, high: 3, integer: true },
       beta: { label: "sharpness β", value: 3, low: 0.3, high: 10, log: true },
       ridge: { label: "ridge λ", value: 0.5, low: 0.05, high: 10, log: true },
     },
@@ -204,8 +204,8 @@
     explorer: ({ beta, ridge }) => ["explore_ridge", { ridge, load: N / D ** 2, r: TAIL, beta }],
     build(place) {
       const pairs = gaussianPairs(N, D, SEED);
-      const both = place.chart({ title: "How far scores move when the pair is there", xLabel: "predicted", yLabel: "actual" });
-      const missing = place.chart({ title: "What the prediction misses of the scores of target h", xLabel: "score before the pair came", yLabel: "actual less predicted" });
+      const both = place.chart({ title: "How far other scores move", xLabel: "predicted", yLabel: "actual" });
+      const missing = place.chart({ title: "What is missed for target h", xLabel: "score before the pair came", yLabel: "actual less predicted" });
       let full = null, key = "", found = new Map(), now = null, working = null;
 
       // What is asked for last, one piece after another; what is found stays until sharpness or ridge change.
@@ -242,7 +242,7 @@
         both.draw({
           x: [-span, span], y: [-span, span],
           marks: [
-            { line: [[-span, -span], [span, span]], class: "am-limit", name: "as predicted" },
+            { line: [[-span, -span], [span, span]], class: "am-limit", name: `as the ${name} has it` },
             { dots: guess.target.map((x, i) => [x, actual.target[i]]), class: "am-competitor", name: "scores of target h" },
             { dots: guess.signals.map((x, i) => [x, actual.signals[i]]), class: "am-signal", name: "signals of other keys" },
           ],
@@ -251,7 +251,7 @@
         missing.draw({
           x: [-wide, wide], y: [-high, high],
           marks: [
-            { across: 0, class: "am-limit", name: "as predicted" },
+            { across: 0, class: "am-limit", name: "nothing missed" },
             { dots: before.map((x, i) => [x, left[i]]), class: "am-competitor", name: "other keys" },
             { line: [-wide, wide].map((x) => [x, slope(left) * x]), class: "am-tail-average am-dashed", name: "their slope" },
           ],
@@ -259,8 +259,8 @@
         });
         Object.assign(place.host.dataset, { state: "done", missed: JSON.stringify(missed), slope: slope(actual.target), predicted: slope(guess.target) });
         place.say(`Pair ${h} moves the memory by ${say(norm(motion), 3)}; its length is ${say(norm(full.W), 3)}. ` +
-          `The ${name} misses ${share(missed[prediction - 1])} of that motion (classical ${share(missed[0])}, rank-one ${share(missed[1])}, coupled ${share(missed[2])}). ` +
-          `For each unit of score that it had, target h is ${pushed(slope(actual.target))}; the prediction says ${say(-slope(guess.target), 2)}.`);
+          `Of that motion the classical prediction misses ${share(missed[0])}, the rank-one reduction ${share(missed[1])} and the coupled step ${share(missed[2])}. ` +
+          `For each unit of score that it had before, target ${h} is ${pushed(slope(actual.target))}; by the ${name} it is ${pushed(slope(guess.target))}.`);
       }
       const pushed = (x) => (x < 0 ? `pushed down by ${say(-x, 2)}` : `drawn up by ${say(x, 2)}`);
 

@@ -21,7 +21,7 @@
     settings: {
       ridge: { label: "ridge λ", value: 1e-2, low: 1e-8, high: 1, log: true },
       beta: { label: "sharpness β", value: 3, low: 0.3, high: 100, log: true },
-      over: { label: "load over the critical load", value: 0.9, low: SPAN[0], high: SPAN[1] },
+      over: { label: "load / critical load", value: 0.9, low: SPAN[0], high: SPAN[1] },
       r: { label: "tail fraction r", value: 0.15, low: 0.02, high: 0.9 },
     },
     presets: [
@@ -32,7 +32,7 @@
     ],
     explorer: ({ ridge, beta, over, r }) => ["explore_ridge", { ridge, load: over * theory.criticalLoad(r), r, beta }],
     build(place) {
-      const axis = "load over the critical load";
+      const axis = "load / critical load";
       const losses = place.chart({ title: "Loss", xLabel: axis, yLabel: "mean loss" });
       const norms = place.chart({ title: "Norm scale", xLabel: axis, yLabel: "ν", yLog: true });
       const ends = new Map(), walks = new Map(); // what has been computed, without a ridge and with one
@@ -58,9 +58,10 @@
           x: SPAN, y: [0, 1.05 * top], marks: curves("loss", true),
           text: `With this ridge the loss is ${say(here.loss, 3)} at the load of the settings; without one it is ${say(limit.loss, 3)}.`,
         });
-        const sizes = [...seen, limit].map((p) => p.nu).filter(Number.isFinite), most = Math.max(...sizes);
+        const sizes = [...seen, limit].map((p) => p.nu).filter(Number.isFinite);
+        const decade = (round, x) => 10 ** round(Math.log10(x));
         norms.draw({
-          x: SPAN, y: [Math.min(...sizes) / 2, 5 * most],
+          x: SPAN, y: [decade(Math.floor, Math.min(...sizes) / 1.1), decade(Math.ceil, 1.1 * Math.max(...sizes))],
           marks: curves("nu", false),
           text: `With this ridge the norm scale is ${say(here.nu, 3)} at the load of the settings; without one it is ${Number.isFinite(limit.nu) ? say(limit.nu, 3) : "infinite"}.`,
         });
