@@ -25,7 +25,9 @@
     explorer: ({ load, r }) => ["explore_phase", { r, load }],
     build(place) {
       const scores = place.chart({ title: "Scores of one key, over ν", xLabel: "score / ν", yLabel: "density; stem: share" });
-      const lifts = place.chart({ title: "What lifts the keys, and what it takes", xLabel: "score G of a key without training, over ν", yLabel: "lift; areas: price" });
+      const lifts = place.chart({
+        title: "What lifts the keys, and what it takes", xLabel: "score G of a key without training, over ν", yLabel: "lift; areas: price",
+      });
       return ({ load, r }) => {
         const { rho, kappa, edge, signal } = theory.satLaws(load, r), fits = rho > kappa;
         const [have, need] = [1 / load, 1 / theory.criticalLoad(r)], span = [-4, Math.max(4, rho + 1, kappa + 1)];
@@ -53,11 +55,11 @@
           ],
           text: `The mean square of the lifts to the edge is ${room}; that of the lifts to the tail average is ${wanted}.`,
         });
-        place.say(fits
-          ? `There are ${room} entries of the memory for each key, and a key needs ${wanted}. ` +
-            `The edge ${say(rho)} lies above the tail average ${say(kappa)}: every key has a positive margin, and ${percent(edge)} of the keys have the same one.`
-          : `There are ${room} entries of the memory for each key, and a key needs ${wanted}. ` +
-            `The edge ${say(rho)} lies below the tail average ${say(kappa)}: the load is above the critical ${say(theory.criticalLoad(r))}, and no memory serves all keys.`);
+        const budget = `There are ${room} entries of the memory for each key, and a key needs ${wanted}. `;
+        place.say(budget + (fits
+          ? `The edge ${say(rho)} lies above the tail average ${say(kappa)}: every key has a positive margin, and the same one for ${percent(edge)} of them.`
+          : `The edge ${say(rho)} lies below the tail average ${say(kappa)}: ` +
+            `the load is above the critical ${say(theory.criticalLoad(r))}, and no memory serves all keys.`));
       };
     },
   });

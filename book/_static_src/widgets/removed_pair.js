@@ -206,30 +206,37 @@
       const pairs = gaussianPairs(N, D, SEED);
       const both = place.chart({ title: "How far other scores move", xLabel: "predicted", yLabel: "actual" });
       const missing = place.chart({ title: "What is missed for target h", xLabel: "score before the pair came", yLabel: "actual less predicted" });
-      let full = null, key = "", found = new Map(), now = null, working = null;
+      let full = null, key = "", found = new Map(), working = null, last = null, whole = null;
+      const first = new Promise((done) => (whole = done));
 
       // What is asked for last, one piece after another; what is found stays until sharpness or ridge change.
       function* work({ h, beta, ridge }) {
         const wanted = `${beta} ${ridge}`;
         if (key !== wanted) {
-          full = yield* minimise(problem(pairs, { beta, ridge }), key ? full.W : zeros(D * D));
+          full = yield* minimise(problem(pairs, { beta, ridge }), zeros(D * D)); // not from what was before, so that links show the same
           [key, found] = [wanted, new Map()];
         }
         if (!found.has(h)) found.set(h, yield* remove(full, h - 1));
         return found.get(h);
       }
-      function go(mine) {
+      function go(mine, wanted, again) {
         if (working !== mine) return;
         const until = performance.now() + PIECE;
         do {
           const { done, value } = mine.next();
-          if (done) return void show(value);
+          if (done) {
+            last = [value, wanted];
+            place.host.dataset.state = "done";
+            show(...last);
+            return void whole();
+          }
         } while (performance.now() < until);
-        setTimeout(go, 0, mine);
+        if (last && !again) show(...last, wanted); // the picture before, pale, until there is a new one
+        setTimeout(go, 0, mine, wanted, true);
       }
 
-      function show(removal) {
-        const { h, prediction } = now, { U, V } = pairs, { rest, motion, predictions } = removal;
+      function show(removal, { h, prediction }, coming) {
+        const { U, V } = pairs, { rest, motion, predictions } = removal;
         const actual = scoresMoved(pairs, h - 1, motion), guess = scoresMoved(pairs, h - 1, predictions[prediction - 1]);
         const before = drop(V.map((v) => dot(U[h - 1], times(rest.W, v))), h - 1);
         const left = actual.target.map((x, i) => x - guess.target[i]);
@@ -238,37 +245,42 @@
         const most = (...lists) => 1.08 * Math.max(1e-3, ...lists.flat().map(Math.abs));
         const name = NAMES[prediction - 1], span = most(actual.target, actual.signals, guess.target, guess.signals);
         const [wide, high] = [most(before), most(actual.target, left)];
-        const share = (x) => `${say(100 * x, 2)}%`;
+        const share = (x) => `${say(100 * x, 2)}%`, pale = coming ? " am-pale" : "";
+        const about = coming ? `Pair ${coming.h} at sharpness ${say(coming.beta)} and ridge ${say(coming.ridge)} is on its way. ` : "";
         both.draw({
           x: [-span, span], y: [-span, span],
           marks: [
             { line: [[-span, -span], [span, span]], class: "am-limit", name: `as the ${name} has it` },
-            { dots: guess.target.map((x, i) => [x, actual.target[i]]), class: "am-competitor", name: "scores of target h" },
-            { dots: guess.signals.map((x, i) => [x, actual.signals[i]]), class: "am-signal", name: "signals of other keys" },
+            { dots: guess.target.map((x, i) => [x, actual.target[i]]), class: `am-competitor${pale}`, name: "scores of target h" },
+            { dots: guess.signals.map((x, i) => [x, actual.signals[i]]), class: `am-signal${pale}`, name: "signals of other keys" },
           ],
-          text: `Motions of the scores of target h and of the signals of the ${N - 1} other keys, actual against predicted by the ${name}.`,
+          text: `${about}Motions of the scores of target h and of the signals of the ${N - 1} other keys, actual against predicted by the ${name}.`,
         });
         missing.draw({
           x: [-wide, wide], y: [-high, high],
           marks: [
             { across: 0, class: "am-limit", name: "nothing missed" },
-            { dots: before.map((x, i) => [x, left[i]]), class: "am-competitor", name: "other keys" },
-            { line: [-wide, wide].map((x) => [x, slope(left) * x]), class: "am-tail-average am-dashed", name: "their slope" },
+            { dots: before.map((x, i) => [x, left[i]]), class: `am-competitor${pale}`, name: "other keys" },
+            { line: [-wide, wide].map((x) => [x, slope(left) * x]), class: `am-tail-average am-dashed${pale}`, name: "their slope" },
           ],
-          text: `What the ${name} misses of the motion changes with the score before by ${say(slope(left), 2)} per unit.`,
+          text: `${about}What the ${name} misses of the motion changes with the score before by ${say(slope(left), 2)} per unit.`,
         });
-        Object.assign(place.host.dataset, { state: "done", missed: JSON.stringify(missed), slope: slope(actual.target), predicted: slope(guess.target) });
+        if (coming) return;
+        Object.assign(place.host.dataset, { missed: JSON.stringify(missed), slope: slope(actual.target), predicted: slope(guess.target) });
         place.say(`Pair ${h} moves the memory by ${say(norm(motion), 3)}; its length is ${say(norm(full.W), 3)}. ` +
-          `Of that motion the classical prediction misses ${share(missed[0])}, the rank-one reduction ${share(missed[1])} and the coupled step ${share(missed[2])}. ` +
-          `For each unit of score that it had before, target ${h} is ${pushed(slope(actual.target))}; by the ${name} it is ${pushed(slope(guess.target))}.`);
+          `Of that motion the classical prediction misses ${share(missed[0])}, the rank-one reduction ${share(missed[1])} ` +
+          `and the coupled step ${share(missed[2])}. ` +
+          `For each unit of score that it had before, target ${h} is ${pushed(slope(actual.target))}; ` +
+          `by the ${name} it is ${pushed(slope(guess.target))}.`);
       }
       const pushed = (x) => (x < 0 ? `pushed down by ${say(-x, 2)}` : `drawn up by ${say(x, 2)}`);
 
       return (values) => {
-        now = { ...values };
+        const wanted = { ...values };
         place.host.dataset.state = "on its way";
-        working = work(now);
-        go(working);
+        working = work(wanted);
+        go(working, wanted);
+        return first;
       };
     },
   });

@@ -36,7 +36,8 @@
       const losses = place.chart({ title: "Loss", xLabel: axis, yLabel: "mean loss" });
       const norms = place.chart({ title: "Norm scale", xLabel: axis, yLabel: "ν", yLog: true });
       const ends = new Map(), walks = new Map(); // what has been computed, without a ridge and with one
-      let now = null, here = null, limit = null, pale = [], turn = 0;
+      let now = null, here = null, limit = null, pale = [], turn = 0, whole = null;
+      const first = new Promise((done) => (whole = done));
 
       const known = (at, name) => at.get(name) || at.set(name, []).get(name);
       const of = ({ r, beta, ridge }) => [known(walks, `${r} ${beta} ${ridge}`), known(ends, `${r} ${beta}`)];
@@ -44,16 +45,17 @@
       function draw() {
         const { over, ridge } = now, [walk, end] = of(now), above = end.filter(({ x }) => x >= 1);
         const done = walk.length === LOADS.length && end.length === LOADS.length;
-        if (done) pale = walk;
+        if (done) (pale = walk, whole());
         place.host.dataset.state = done ? "done" : "on its way";
         const curves = (part, started) => [
-          ...(done || !pale.length ? [] : [{ line: pale.map((p) => [p.x, p[part]]), class: "am-tail-average am-pale", name: "for the settings before" }]),
+          ...(done ? [] : [{ line: pale.map((p) => [p.x, p[part]]), class: "am-tail-average am-pale", name: pale.length && "for the settings before" }]),
           { line: [...(started ? [[SPAN[0], 0], [1, 0]] : []), ...above.map((p) => [p.x, p[part]])], class: "am-any-memory am-dashed", name: "without a ridge" },
           { line: walk.map((p) => [p.x, p[part]]), class: "am-tail-average", name: `ridge ${say(ridge, 2)}` },
           { down: 1, class: "am-limit am-dashed", name: "critical load" },
           { dots: [[over, here[part]]], class: "am-here", big: true, name: "the load of the settings" },
         ];
-        const seen = [here, ...walk, ...(done ? [] : pale)], top = Math.max(0.7, ...seen.map((p) => p.loss), ...above.map((p) => p.loss));
+        const seen = [here, ...walk, ...(done ? [] : pale)];
+        const top = Math.max(0.7, ...seen.map((p) => p.loss), ...above.map((p) => p.loss));
         losses.draw({
           x: SPAN, y: [0, 1.05 * top], marks: curves("loss", true),
           text: `With this ridge the loss is ${say(here.loss, 3)} at the load of the settings; without one it is ${say(limit.loss, 3)}.`,
@@ -63,7 +65,8 @@
         norms.draw({
           x: SPAN, y: [decade(Math.floor, Math.min(...sizes) / 1.1), decade(Math.ceil, 1.1 * Math.max(...sizes))],
           marks: curves("nu", false),
-          text: `With this ridge the norm scale is ${say(here.nu, 3)} at the load of the settings; without one it is ${Number.isFinite(limit.nu) ? say(limit.nu, 3) : "infinite"}.`,
+          text: `With this ridge the norm scale is ${say(here.nu, 3)} at the load of the settings; ` +
+            `without one it is ${Number.isFinite(limit.nu) ? say(limit.nu, 3) : "infinite"}.`,
         });
       }
 
@@ -83,6 +86,7 @@
 
       return (values) => {
         now = { ...values };
+        for (const kept of [walks, ends]) if (kept.size > 200) kept.clear(); // a slider that is drawn along leaves many
         const { over, r, beta, ridge } = now;
         here = point(over, r, beta, ridge);
         limit = point(over, r, beta, 0);
@@ -94,6 +98,7 @@
           : `This load is above the critical one. Without a ridge the norm scale would be ${say(limit.nu, 3)} and the loss ${say(limit.loss, 3)}. ` +
             `With it they are ${say(here.nu, 3)} and ${say(here.loss, 3)}.`);
         setTimeout(go, 0, ++turn);
+        return first;
       };
     },
   });
