@@ -766,7 +766,10 @@ check(
 # The closed form of the critical load becomes
 #
 # $$
-# \frac{1}{\alpha_c(1/2)} = \Bigl(1 + \frac2\pi\Bigr)\, \Phi\bigl(\sqrt{2/\pi}\bigr) + \sqrt{2/\pi}\; \varphi\bigl(\sqrt{2/\pi}\bigr) .
+# \begin{aligned}
+# \frac{1}{\alpha_c(1/2)} = {}& \Bigl(1 + \frac2\pi\Bigr)\, \Phi\bigl(\sqrt{2/\pi}\bigr) \\
+# & + \sqrt{2/\pi}\; \varphi\bigl(\sqrt{2/\pi}\bigr) .
+# \end{aligned}
 # $$
 
 # %% tags=["answer"] says="0.658"
