@@ -803,7 +803,7 @@ for size in (64, 256):
 print(f"its own weights: {own[0] / own[1]:.1f}, at random: {dealt[0] / dealt[1]:.1f}")
 
 # %% [markdown]
-# In place of $W^\top u_h$ the cell has a normal vector, which makes $\nu$ about one.
+# In place of $W^\top u_h$ the cell has a normal vector, which makes $\nu$ about one, with $\beta = 3$ and the threshold for $r = 0.2$.
 # This half of a power is all that the coupled method is about.
 #
 # ```{solution-end}
