@@ -219,6 +219,13 @@ figures.draw_plane(dip, rise, n, d)
 # The last point that it touches is the corner $x = y = \sqrt 2$: the worst key again, with an ordinary best competitor.
 # Lucky competitors do not change the constant.
 #
+# ```{widget} two_extremes
+# :label: Unlucky signals and lucky competitors
+# The plane of dips $x$ and rises $y$, with the line $x + y = \sqrt c$ beyond which a key fails.
+# Move the ratio $c$ from 2 to 8: the line first passes the typical key, and last the corner of the worst one.
+# The circles are for the number of keys that is set; the curves on the right count the keys, in powers of $n$.
+# ```
+#
 # So the union bound over all $n^2$ pairs, with which the paper proves the theorem, is not as wasteful as it may seem.
 # Near the corner it counts the half of the pairs with $x > \sqrt 2$ too often, since they come in bunches: many competitors of one exceptional key.
 # At the transition this makes the bound too large by a factor of two, and no more.
@@ -673,6 +680,12 @@ check(
 # with $b = 4 \log(4 \sqrt{2\pi}\, \log 2)$, which is 7.75.
 # So the constant 8 is approached *from below*, and no faster than $2 \log\log n / \log n$.
 # Success turns from 5% to 95% over a stretch of $16/\log n$.
+#
+# ```{widget} slow_approach
+# :label: How slowly the ratio approaches 8
+# The ratio $d^2/(n \log n)$ at which a share of all memories retrieves everything: half of them, or another share that you set.
+# Move the number of digits, and see how far below 8 one half still is.
+# ```
 #
 # The exact law of one column gives the same ratio without the Gaussian picture, for numbers of pairs up to $10^{12}$.
 

@@ -160,6 +160,13 @@ memory = [
 # The reserve has to be large enough to keep the noise below $\gamma$, and small enough to leave the base nearly all coordinates.
 # It can be both, because only a vanishing share of the keys is deficient: then $\norm{w}^2$ is small against $n$, and so is the noise.
 #
+# ```{widget} reserve
+# :label: The share that is reserved
+# The balance in numbers, in the Gaussian picture that is derived below.
+# A small reserve makes much noise, and a large one makes many keys deficient; in between there is a best share.
+# Move the share, and then the number of pairs and the ratio: the share $(\log n)^{-1/8}$ of the proof is far too large for all of them.
+# ```
+#
 # ## One memory
 #
 # The proof reserves the share $(\log n)^{-1/8}$ of the coordinates.
