@@ -4,7 +4,7 @@
 (function (scope) {
   "use strict";
   const { gaussianPicture: picture, widgets } = scope, { say, percent } = widgets;
-  const SHARES = [0.005, 0.96], POINTS = 24, FLOOR = 1e-4, PIECE = 12;
+  const SHARES = [0.005, 0.96], POINTS = 28, FLOOR = 1e-4, PIECE = 15;
 
   // The share with the fewest expected failures near the lowest of a curve, [log share, log failures]; the three
   // points around it are refined by golden section.
@@ -15,8 +15,13 @@
     const golden = (Math.sqrt(5) - 1) / 2;
     let [x, y] = [b - golden * (b - a), a + golden * (b - a)], [fx, fy] = [f(x), f(y)];
     for (let i = 0; i < 9; i++) {
-      if (fx < fy) [b, y, fy, x] = [y, x, fx, y - golden * (y - a)], (fx = f(x));
-      else [a, x, fx, y] = [x, y, fy, x + golden * (b - x)], (fy = f(y));
+      if (fx < fy) {
+        [b, y, fy, x] = [y, x, fx, y - golden * (y - a)];
+        fx = f(x);
+      } else {
+        [a, x, fx, y] = [x, y, fy, x + golden * (b - x)];
+        fy = f(y);
+      }
     }
     return fx < fy ? [x, fx] : [y, fy];
   }
@@ -40,63 +45,70 @@
     ],
     explorer: ({ ratio, digits }) => {
       const n = Math.round(10 ** Math.min(digits, 10)); // the explorer's dimensions end at ten million
-      return ["explore_capacity", { n, d: Math.min(1e7, Math.max(2, Math.round(Math.sqrt(ratio * n * Math.log(n))))), r: 0 }];
+      return ["explore_capacity", { n, d: Math.min(1e7, Math.round(Math.sqrt(ratio * n * Math.log(n)))), r: 0 }];
     },
     build(place) {
-      const failures = place.chart({ title: "Keys that are not retrieved", xLabel: "share reserved", yLabel: "expected number", xLog: true, yLog: true, height: 270 });
-      const losses = place.chart({ title: "The two losses", xLabel: "share reserved", yLabel: "share; multiple of γ", xLog: true, yLog: true, height: 270 });
+      const chart = (title, yLabel) => place.chart({ title, xLabel: "share reserved", yLabel, xLog: true, yLog: true, height: 270 });
+      const failures = chart("Keys that are not retrieved", "expected number"), losses = chart("The two losses", "share; multiple of γ");
       const places = Array.from({ length: POINTS + 1 }, (_, i) => Math.log(SHARES[0]) + (i / POINTS) * Math.log(SHARES[1] / SHARES[0]));
       const kept = new Map();
-      let waiting = null;
+      let waiting = null, before = [];
 
       // The curve over all shares takes a while: the first is computed at once, later ones in pieces.
-      function curveOf({ gamma, ratio, digits }, whole) {
-        const key = [gamma, ratio, digits].join(), logN = digits * Math.log(10);
+      function grow({ gamma, ratio, digits }, piece) {
+        const key = [gamma, ratio, digits].join(), logN = digits * Math.log(10), start = performance.now();
         if (!kept.has(key)) kept.set(key, { points: [], best: null });
-        const curve = kept.get(key), f = (x) => picture.repair(logN, ratio, Math.exp(x), gamma, 2).logFailures, start = performance.now();
-        while (curve.points.length <= POINTS && (whole || performance.now() - start < PIECE)) {
+        const curve = kept.get(key), f = (x) => picture.repair(logN, ratio, Math.exp(x), gamma, 2).logFailures;
+        while (!curve.best && performance.now() - start < piece) {
           const x = places[curve.points.length];
-          curve.points.push([x, f(x)]);
+          if (x === undefined) curve.best = lowest(curve.points, f);
+          else curve.points.push([x, f(x)]);
         }
-        if (curve.points.length > POINTS && !curve.best) curve.best = lowest(curve.points, f);
         return curve;
       }
 
       return function show(values) {
         clearTimeout(waiting);
         const { share, gamma, ratio, digits } = values, logN = digits * Math.log(10), n = 10 ** digits;
-        const { points, best } = curveOf(values, kept.size === 0), paper = picture.paperShare(logN);
-        const here = picture.repair(logN, ratio, share, gamma), proof = picture.repair(logN, ratio, paper, gamma, 2), plain = picture.logPlain(logN, ratio);
-        const noiseOf = (noise) => (Math.sqrt(2 * logN) * noise) / gamma, number = (log) => Math.exp(Math.max(log, Math.log(FLOOR) - 9));
-        Object.assign(place.host.dataset, { failures: here.logFailures, deficient: here.deficient, noise: here.noise, plain, best: best ? Math.exp(best[0]) : "", curve: best ? "done" : "under way" });
+        const { points, best } = grow(values, kept.size ? 0 : Infinity), paper = picture.paperShare(logN);
+        const later = () => (waiting = setTimeout(() => (grow(values, PIECE).best ? show(values) : later()), 0));
+        if (best) before = points;
+        else later();
+        const here = picture.repair(logN, ratio, share, gamma), proof = picture.repair(logN, ratio, paper, gamma, 2);
+        const plain = picture.logPlain(logN, ratio), few = (best ? points : []).filter(([, y]) => y < Math.log(FLOOR)).map(([x]) => say(Math.exp(x), 2));
+        const over = (noise) => (Math.sqrt(2 * logN) * noise) / gamma, number = (log) => Math.exp(Math.max(log, Math.log(FLOOR) - 9));
+        const { logFailures, deficient, noise } = here;
+        Object.assign(place.host.dataset, { failures: logFailures, deficient, noise, plain });
+        Object.assign(place.host.dataset, { best: best ? Math.exp(best[0]) : "", curve: best ? "done" : "under way" });
         const downs = [
-          ...(best ? [{ down: Math.exp(best[0]), class: "am-any-memory am-dashed", name: "best share" }] : []),
+          ...(best && few.length < 2 ? [{ down: Math.exp(best[0]), class: "am-any-memory am-dashed", name: "best share" }] : []),
           { down: paper, class: "am-limit am-dotted", name: "share in the proof, (log n)^(−1/8)" },
         ];
         failures.draw({
           x: SHARES, y: [FLOOR, 2 * n],
           marks: [
-            { line: points.map(([x, y]) => [Math.exp(x), number(y)]), class: "am-signal", name: "after the repair" },
+            { line: before.map(([x, y]) => [Math.exp(x), number(y)]), class: `am-signal ${best ? "" : "am-pale"}`, name: "after the repair" },
             { across: number(plain), class: "am-outer-products am-dashed", name: "without any repair" }, ...downs,
-            { dots: [[share, Math.max(FLOOR, number(here.logFailures))]], class: "am-signal", big: true },
+            { dots: [[share, Math.max(FLOOR, number(logFailures))]], class: "am-signal", big: true },
           ],
-          text: `At the share ${say(share, 3)} it is ${expected(here.logFailures)}, without any repair ${expected(plain)}.`,
+          text: `At the share ${say(share, 3)} it is ${expected(logFailures)}, without any repair ${expected(plain)}.`,
         });
-        const parts = Array.from({ length: 61 }, (_, i) => SHARES[0] * (SHARES[1] / SHARES[0]) ** (i / 60)).map((x) => [x, picture.repair(logN, ratio, x, gamma, 0)]);
+        const parts = places.map(Math.exp).map((x) => [x, picture.repair(logN, ratio, x, gamma, 0)]);
         losses.draw({
-          x: SHARES, y: [FLOOR, 10],
+          x: SHARES, y: [10 * FLOOR, 10],
           marks: [
             { line: parts.map(([x, p]) => [x, Math.max(p.deficient, FLOOR / 10)]), class: "am-competitor", name: "deficient keys, as a share" },
-            { line: parts.map(([x, p]) => [x, Math.max(noiseOf(p.noise), FLOOR / 10)]), class: "am-tail-average", name: "largest noise over γ" },
+            { line: parts.map(([x, p]) => [x, Math.max(over(p.noise), FLOOR / 10)]), class: "am-tail-average", name: "largest noise over γ" },
             { across: 1, class: "am-dotted" }, ...downs.map((mark) => ({ ...mark, name: undefined })), { down: share, class: "am-signal" },
           ],
-          text: `At the share ${say(share, 3)}, ${percent(here.deficient)} of the keys are deficient, and the largest noise is ${say(noiseOf(here.noise), 2)} times the margin.`,
+          text: `At the share ${say(share, 3)}, ${percent(deficient)} of the keys are deficient, and the largest noise is ${say(over(noise), 2)} times γ.`,
         });
-        place.say(`Of n = ${say(n, 3)} keys, ${percent(here.deficient)} are deficient, and the largest noise is ${say(noiseOf(here.noise), 2)} times γ. ` +
-          `The expected number of keys that fail is ${expected(here.logFailures)}; without any repair it is ${expected(plain)}. ` +
-          (best ? `For this γ the best share is ${say(Math.exp(best[0]), 2)}, where the number is ${expected(best[1])}. ` : "") +
-          `The share in the proof, ${say(paper, 3)}, leaves the base the ratio ${say(ratio * (1 - paper) ** 2, 2)}, and the number is ${expected(proof.logFailures)}.`);
-        if (!best) waiting = setTimeout(() => show(values), 0);
+        place.say(`Of n = ${say(n, 3)} keys, ${percent(deficient)} are deficient, and the largest noise is ${say(over(noise), 2)} times γ. ` +
+          `The expected number of keys that fail is ${expected(logFailures)}; without any repair it is ${expected(plain)}. ` +
+          (few.length > 1 ? `For this γ next to none fail at shares from ${few[0]} to ${few[few.length - 1]}. `
+            : best ? `For this γ the best share is ${say(Math.exp(best[0]), 2)}, where the number is ${expected(best[1])}. ` : "") +
+          `The share in the proof, ${say(paper, 3)}, leaves the base the ratio ${say(ratio * (1 - paper) ** 2, 2)}, ` +
+          `and the number is ${expected(proof.logFailures)}.`);
       };
     },
   });

@@ -5,7 +5,7 @@
 (function (scope) {
   "use strict";
   const { gaussianPicture: picture, capacity, theory, widgets } = scope, { say, percent } = widgets;
-  const EXACT = 12, MOST = 100, POINTS = 32;
+  const EXACT = 12, MOST = 100, POINTS = 30;
 
   // The ratio at which a share of all memories of n pairs succeeds, by the exact law of one column; n up to 1e12.
   function exactRatio(n, share) {
@@ -32,11 +32,12 @@
     build(place) {
       const chart = (title) => place.chart({ title, xLabel: "number of pairs n", yLabel: "ratio d²/(n log n)", xLog: true, height: 270 });
       const near = chart("Sizes that exist"), far = chart("And as far as ten to the hundredth");
-      const places = Array.from({ length: POINTS + 1 }, (_, i) => 2 * (MOST / 2) ** (i / POINTS)), logOf = (digits) => digits * Math.log(10);
+      const stretchOf = (end, count) => Array.from({ length: count + 1 }, (_, i) => 2 * (end / 2) ** (i / count));
+      const logOf = (digits) => digits * Math.log(10);
       let drawn = {};
       const curves = (share) => {
         if (drawn.share === share) return drawn;
-        const line = (f, upTo) => places.filter((x) => x <= upTo).concat(upTo < MOST ? [upTo] : []).map((x) => [10 ** x, f(x)]);
+        const line = (f, end) => stretchOf(end, POINTS).map((x) => [10 ** x, f(x)]);
         drawn = {
           share,
           exact: line((x) => exactRatio(10 ** x, share), EXACT),
@@ -58,14 +59,16 @@
           { dots: [[n, law]], class: "am-outer-products", big: true },
         ];
         const within = (end) => [exact, gauss, terms].flat().filter(([x]) => x <= end).map(([, y]) => y);
-        const range = (end) => [Math.floor(Math.min(5, ...within(end))), Math.ceil(Math.max(8.5, ...within(end)))];
+        const range = (end, top) => [Math.floor(Math.min(5, ...within(end))), top || Math.ceil(Math.max(8.5, ...within(end)))];
         const text = `At n = ${say(n, 3)} the ratio is ${say(law, 3)}; the limit is 8.`;
         near.draw({ x: [1e2, 1e12], y: range(1e12), marks: known ? marks : marks.slice(0, -1), text });
-        far.draw({ x: [1e2, 1e100], y: range(1e100), marks, text });
+        far.draw({ x: [1e2, 1e100], y: range(1e100, 9), marks, text });
         const gap = Math.abs(8 - law);
-        place.say(`Of all memories of n = ${say(n, 3)} pairs, ${percent(share)} succeed at the ratio ${say(law, 4)}` +
-          (known ? `, by the exact law of one column; the Gaussian picture says ${say(ratio, 4)}` : ", by the Gaussian picture, which is exact to the last digit out here") +
-          `, its first terms say ${say(first, 4)}. That is ${say(gap, 2)} ${law < 8 ? "below" : "above"} the limit 8. Success turns from 5% to 95% over a stretch of ${say(stretch, 2)}.`);
+        place.say(`Of all memories of n = ${say(n, 3)} pairs, ${percent(share)} succeed at the ratio ${say(law, 4)}, ` +
+          (known ? `by the exact law of one column; the Gaussian picture says ${say(ratio, 4)}`
+            : "by the Gaussian picture, which the exact law follows closely from here on") +
+          `, and its first terms ${say(first, 4)}. That is ${say(gap, 2)} ${law < 8 ? "below" : "above"} the limit 8. ` +
+          `Success turns from 5% to 95% over a stretch of ${say(stretch, 2)}, in the picture.`);
       };
     },
   });

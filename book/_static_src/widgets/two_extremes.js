@@ -48,7 +48,7 @@
     },
     build(place) {
       const plane = place.chart({ title: "Dip of a signal, rise of a competitor", xLabel: "dip x", yLabel: "rise y", height: 300 });
-      const numbers = place.chart({ title: "How many keys dip by x, and how many fail", xLabel: "dip x", yLabel: "power of n", height: 300 });
+      const numbers = place.chart({ title: "Keys by their dip, and failures", xLabel: "dip x", yLabel: "power of n", height: 300 });
       return ({ ratio, digits }) => {
         const logN = digits * Math.log(10), level = Math.sqrt(ratio), rise = picture.rise(logN), failing = picture.logOuterFailures(logN, ratio);
         const all = curve((x) => powers(x, logN, ratio)[0], ...X), failed = curve((x) => powers(x, logN, ratio)[1], ...X);
@@ -65,7 +65,8 @@
             { label: [0, rise + 0.13, "typical key"] }, { label: [rise, rise + 0.13, "worst key"] },
             { dots: [[most, level - most]], class: "am-signal", name: "most of the failing keys" },
           ],
-          text: `The line of ratio ${say(ratio)} ${part.length > 2 ? "cuts" : "leaves"} the region of pairs that occur. The typical key is at dip 0 and rise ${say(rise, 3)}, the worst at dip and rise ${say(rise, 3)}.`,
+          text: `The line of ratio ${say(ratio)} ${part.length > 2 ? "cuts" : "leaves"} the region of pairs that occur. ` +
+            `The typical key is at dip 0 and rise ${say(rise, 3)}, the worst at dip and rise ${say(rise, 3)}.`,
         });
         numbers.draw({
           x: X, y: [-1, 1.15],
@@ -76,11 +77,13 @@
           ],
           text: `The curve of failing keys is highest at dip ${say(most, 2)}, where it is n to the power ${say(height, 2)}.`,
         });
-        const passes = (sum) => (sum < level ? "passes" : "fails"), count = 10 ** (failing / Math.log(10));
+        const passes = (sum) => (sum < level ? "passes" : "fails"), count = say(Math.exp(failing), 3);
         place.say(`Among n = ${n} keys an ordinary best competitor rises by ${say(rise, 3)}, and the lowest signal dips as far. ` +
           `The line is at √c = ${say(level, 3)}: the typical key ${passes(rise)}, and the worst key, at ${say(2 * rise, 3)}, ${passes(2 * rise)}. ` +
-          `In the Gaussian picture ${say(count, 3)} ${count > 0.9995 && count < 1.0005 ? "key is" : "keys are"} expected to fail. ` +
-          (theta > 0.9995 ? "As n → ∞ a fixed share of all keys fails." : Math.abs(theta) < 1e-9 ? "At this ratio the number neither grows nor falls like a power of n: it is the limit." : `As n → ∞ that number ${theta > 0 ? "grows" : "falls"} like n to the power ${say(theta, 2)}, up to logarithms.`));
+          `In the Gaussian picture ${count} ${count === "1" ? "key is" : "keys are"} expected to fail. ` +
+          (ratio === 2 ? "As n → ∞ half of the keys fail." : theta === 1 ? "As n → ∞ nearly every key fails."
+            : Math.abs(theta) < 1e-9 ? "This ratio is the limit: as n → ∞ the number is no power of n."
+            : `As n → ∞ that number ${theta > 0 ? "grows" : "falls"} like n to the power ${say(theta, 2)}, up to logarithms.`));
       };
     },
   });
