@@ -1117,6 +1117,7 @@ for digits in (6, 100, 1000):
 #
 # with equality at $x = 2a/\sqrt{a + b}$ and $y = 2b/\sqrt{a + b}$.
 # That point satisfies $x^2 \le 2a$ exactly if $a \le b$.
+# (For $a = 0$ there is no dip, and $y^2 \le 4b$ says the same.)
 #
 # If $a > b$, the point lies beyond the cut.
 # On the arc to its left $x + y$ increases with $x$, so the largest value is at the corner $x = \sqrt{2a}$, $y = \sqrt{2b}$.

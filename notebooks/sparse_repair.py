@@ -1090,7 +1090,7 @@ Table(
 # ```{exercise} The reserve of the proof
 # :label: ex-repair-proof-share
 #
-# At the ratio 8 outer products are about to need no repair at all.
+# At the ratio 8 outer products need no repair, in the limit of many pairs.
 # How many pairs does it take until the proof, with its share $(\log n)^{-1/8}$, leaves the base enough coordinates for the *typical* key at this ratio?
 # Predict the number of digits by hand.
 # Then set the ratio 8 and a hundred digits in [the widget](#widget-reserve) and read off what the base has.
@@ -1131,14 +1131,10 @@ from scipy.optimize import brentq
 
 from assocmem.theory.repair import predict_repair
 
-
-def excess(digits):
-    log_n = digits * math.log(10)
-    return predict_repair(log_n, 4, share=0.05, gamma=0.1).deficient - 0.01
-
-
+plan = {"share": 0.05, "gamma": 0.1}
+log_n = brentq(lambda x: predict_repair(x, 4, **plan).deficient - 0.01, 11, 140)
 power = (2 * 0.95 * 0.9 - math.sqrt(2)) ** 2 / 2
-print(f"{2 / power:.0f} digits, {brentq(excess, 5, 60):.0f} digits")
+print(f"{2 / power:.0f} digits, {log_n / math.log(10):.0f} digits")
 
 # %% [markdown]
 # The picture needs less than half as many, for two reasons.

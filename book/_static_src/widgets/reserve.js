@@ -4,7 +4,7 @@
 (function (scope) {
   "use strict";
   const { gaussianPicture: picture, widgets } = scope, { say, percent } = widgets;
-  const SHARES = [0.005, 0.96], POINTS = 28, FLOOR = 1e-4, PIECE = 15;
+  const SHARES = [0.005, 0.96], POINTS = 22, FLOOR = 1e-4, PIECE = 15;
 
   // The share with the fewest expected failures near the lowest of a curve, [log share, log failures]; the three
   // points around it are refined by golden section.
@@ -14,7 +14,7 @@
     if (!Number.isFinite(points[at][1])) return points[at]; // nothing fails over a stretch of shares
     const golden = (Math.sqrt(5) - 1) / 2;
     let [x, y] = [b - golden * (b - a), a + golden * (b - a)], [fx, fy] = [f(x), f(y)];
-    for (let i = 0; i < 9; i++) {
+    for (let i = 0; i < 7; i++) {
       if (fx < fy) {
         [b, y, fy, x] = [y, x, fx, y - golden * (y - a)];
         fx = f(x);
@@ -107,7 +107,7 @@
           `The expected number of keys that fail is ${expected(logFailures)}; without any repair it is ${expected(plain)}. ` +
           (few.length > 1 ? `For this γ next to none fail at shares from ${few[0]} to ${few[few.length - 1]}. `
             : best ? `For this γ the best share is ${say(Math.exp(best[0]), 2)}, where the number is ${expected(best[1])}. ` : "") +
-          `The share in the proof, ${say(paper, 3)}, leaves the base the ratio ${say(ratio * (1 - paper) ** 2, 2)}, ` +
+          `The share in the proof, ${say(paper, 3)}, leaves the base the ratio ${say(ratio * (1 - paper) ** 2, 3)}, ` +
           `and the number is ${expected(proof.logFailures)}.`);
       };
     },
