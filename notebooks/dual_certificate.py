@@ -272,7 +272,7 @@ figure
 # W = \begin{pmatrix} a & -b \\ b & a \end{pmatrix} .
 # $$
 #
-# Write $v^\perp$ for a key $v$ turned by 90 degrees.
+# Write $v^\perp$ for a key $v$ turned to the left by 90 degrees.
 # Then the comparison {eq}`eq-comparison` is a sum of two terms,
 #
 # $$
@@ -280,15 +280,15 @@ figure
 # $$ (eq-turn)
 #
 # So each comparison is a vector of two numbers, which is multiplied with $(a, b)$.
-# If all these vectors lie in an open half plane, the vector in its middle is a memory.
+# If all these vectors lie in an open half plane, the vector in the middle between the outermost ones is a memory.
 # If they do not, two or three of them cancel with positive weights, and no such memory exists.
 # Gordan's theorem is the same statement in $d^2$ dimensions.
 #
 # ```{widget} certificate_polygon
 # :label: A certificate in two dimensions, as a polygon
-# Turn key 1 (orange) and watch the comparisons $A_{ij}$ of {eq}`eq-turn`, in the middle.
-# Either they leave a half plane free, and the green arrow is a memory that retrieves all pairs; left, it brings each key into the sector in which its own target is the furthest.
-# Or weights close a polygon, right, and no memory of two numbers does it.
+# Turn key 1, the orange arrow among the keys, and watch the comparisons $A_{ij}$ of {eq}`eq-turn` in the second picture.
+# Either they leave a half plane free, and the green arrow is a memory that retrieves all pairs: it brings each key into the sector in which its own target, a dot, is the furthest.
+# Or weights close a polygon in the third picture, and no memory of two numbers does it.
 # A matrix of $d^2$ free numbers has its comparisons in $d^2$ dimensions, and even for $d = 2$ that is four.
 # ```
 #
@@ -797,7 +797,7 @@ Table({"needed": list(proof_arrays.CONDITIONS), **columns})
 # So it must come into the sector of its target, which reaches $180/n$ degrees to either side.
 # The other keys are still in the middle of theirs, so the memory may turn by less than $180/n$ degrees.
 # Key 1 has been turned by $\psi$, and the memory has to bring it back to within $180/n$ degrees.
-# Both is possible if $\psi$ is less than $360/n$ degrees: 120 degrees for three pairs.
+# Some angle meets both demands if $\psi$ is less than $360/n$ degrees: 120 degrees for three pairs.
 # At 120 degrees exactly, two comparisons are opposite to each other, and the polygon is a line there and back.
 # A little beyond, it is a triangle.
 # ```
@@ -818,7 +818,7 @@ Table({"needed": list(proof_arrays.CONDITIONS), **columns})
 # It is not.
 # The matrix with 1 and $-\frac12$ on the diagonal turns the second coordinate over and halves it.
 # Keys 2 and 3 point down to the left and to the right.
-# They now point up a little, by 16 degrees, and are still in the sectors of their targets, which begin 30 degrees above the horizontal.
+# They now point up a little, by 16 degrees, and are still in the sectors of their targets, which reach up to 30 degrees above the horizontal.
 # Key 1 comes to 139 degrees, inside the sector of its target between 30 and 150.
 # The cell computes the three margins.
 
@@ -909,7 +909,7 @@ print(*(f"{margin:.3f}" for margin in np.diag(S) - best))
 # Now divide the first target by ten.
 # The other four have the origin inside the area of their averages, and at 0.1 from it the first target is inside, too: the nearest side is the one between its two neighbours, at a distance of 0.31.
 # So the target hides, as in {numref}`fig-hidden`, and the instance is hopeless.
-# A long target has an advantage over a short one, whatever the memory.
+# The lengths of targets matter, and those of keys do not.
 # ```
 #
 # ## Try

@@ -84,7 +84,7 @@
   // A square picture of a part of the plane: `fit` takes the points that it has to hold.
   function picture(host, title) {
     const svg = element("svg:svg", { role: "img", class: "am-chart", viewBox: `0 0 ${SIZE} ${SIZE}` });
-    svg.style.cssText = "max-width: 17rem; margin: 0 auto";
+    svg.style.cssText = "max-width: 14rem; margin: 0 auto";
     host.append(element("figure", { class: "am-figure" }, element("figcaption", {}, title), svg));
     let X, Y;
     const put = (...nodes) => svg.append(...nodes);
@@ -113,8 +113,8 @@
       // Words beside a point, away from another one.
       words(at, text, away, distance = 11) {
         const way = [X(at) - X(away), Y(at) - Y(away)], size = Math.hypot(...way) || 1;
-        const inside = (x) => Math.min(SIZE - 12, Math.max(12, x));
-        const x = inside(X(at) + (distance * way[0]) / size), y = inside(Y(at) + (distance * way[1]) / size);
+        const inside = (x, room) => Math.min(SIZE - room, Math.max(room, x));
+        const x = inside(X(at) + (distance * way[0]) / size, 3 * text.length), y = inside(Y(at) + (distance * way[1]) / size, 10);
         put(element("svg:text", { class: "am-label", x, y: y + 4, "text-anchor": "middle" }, text));
       },
     };
@@ -134,7 +134,7 @@
     explorer: () => ["explore_capacity", { n: 60, d: 14, r: 0 }],
     build(place) {
       place.body.style.gridTemplateColumns = "repeat(auto-fit, minmax(min(100%, 12rem), 1fr))";
-      const plane = picture(place.body, "Targets (dots), keys (arrows)"), fan = picture(place.body, "Comparisons"), path = picture(place.body, "Head to tail");
+      const plane = picture(place.body, "Targets and keys"), fan = picture(place.body, "Comparisons"), path = picture(place.body, "Head to tail");
       return ({ turn, n, draw }) => {
         const given = instance(n, draw, turn), all = comparisons(given), vectors = all.map(({ at }) => at);
         const { memory, spread, weights } = decide(vectors), origin = [0, 0];
@@ -169,7 +169,11 @@
         if (memory) fan.line([1.1 * memory[1], -1.1 * memory[0]], [-1.1 * memory[1], 1.1 * memory[0]], "am-limit am-dashed", 1);
         const counts = (k) => weights && weights[k] > 0;
         for (const [k, p] of shown.entries()) fan.arrow(origin, p, look(all[k].i) + (memory || counts(k) ? "" : " am-pale"), counts(k) ? 3.5 : 1.5);
-        for (const [k, p] of shown.entries()) if (n < 4 || counts(k)) fan.words(p, name(all[k]), origin);
+        const named = shown.map((p, k) => ({ p, k })).filter(({ k }) => n < 4 || counts(k)), apart = (p, q) => Math.hypot(p[0] - q[0], p[1] - q[1]);
+        for (const { p, k } of named) {
+          const same = named.filter((other) => apart(p, other.p) < NEAR); // comparisons may coincide
+          if (same[0].k === k) fan.words(p, same.map((other) => name(all[other.k])).join(" = "), origin);
+        }
         if (memory) (fan.arrow(origin, memory.map((x) => 0.6 * x), "am-any-memory", 4), fan.words(memory.map((x) => 0.6 * x), "W", origin, 12));
 
         // the same head to tail: with the weights, or equal ones where none help
@@ -178,7 +182,9 @@
         path.begin(corners, weights ? "The weighted comparisons end where they began." : "All comparisons, with equal weights, end elsewhere than they began.");
         for (const edge of edges) {
           path.arrow(edge.from, edge.to, look(all[edge.k].i), 2.5);
-          if (n < 4 || weights) path.words(edge.from.map((x, c) => 0.5 * (x + edge.to[c])), name(all[edge.k]), middle);
+          const half = edge.from.map((x, c) => 0.5 * (x + edge.to[c])), side = unit([edge.to[1] - edge.from[1], edge.from[0] - edge.to[0]]);
+          const out = dot([half[0] - middle[0], half[1] - middle[1]], side) < 0 ? 1 : -1;
+          if (n < 4 || weights) path.words(half, name(all[edge.k]), half.map((x, c) => x + out * side[c]));
         }
         if (memory) path.line(end, origin, "am-limit am-dotted", 1);
         path.dot(origin, "", 4.5);

@@ -42,7 +42,7 @@
 
   widgets.widget("cone_projection", {
     settings: {
-      signal: { label: "signal g₁", value: -0.5, low: SIGNALS[0], high: SIGNALS[1] },
+      signal: { label: "signal g₁", value: -1, low: SIGNALS[0], high: SIGNALS[1] },
       n: { label: "pairs n", value: 30, low: 3, high: 200, log: true, integer: true },
       r: { label: "tail fraction r (0: first place)", value: 0, low: 0, high: 1 },
       draw: { label: "draw of the competitors", value: 1, low: 1, high: 999, integer: true },
@@ -78,7 +78,7 @@
           ? `The signal ${demand} already: nothing moves, M = 0, and the distance is zero.`
           : `The signal rises from ${say(signal, 3)} to ${level}, ${reached} The squared distance is ${say(distance, 3)}.`;
         column.draw({
-          x: [0, shown + 1], y: [lowest - room, highest + room],
+          x: [0, shown + 2], y: [lowest - room, highest + room],
           marks: [
             { dots: list.map((value, j) => [j + 2, value]), class: "am-competitor am-pale" },
             { dots: list.map((value, j) => [j + 2, after[j], after[j], value]), class: "am-competitor", name: `competitors${best}` },

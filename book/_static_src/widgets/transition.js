@@ -26,7 +26,7 @@
     ],
     explorer: ({ n, d }) => ["explore_capacity", { n, d, r: 0 }],
     build(place) {
-      const chart = place.chart({ title: "What all keys ask for, and what there is", xLabel: "numbers", yLabel: "density, of height one", height: 200 });
+      const chart = place.chart({ title: "What all keys ask for, and what there is", xLabel: "free numbers", yLabel: "density (scaled)", height: 200 });
       return ({ n, d }) => {
         const { asked, spread, probability } = kinematic(n, d), have = d * d, theorem = Math.sqrt(2 * n * Math.log(n));
         Object.assign(place.host.dataset, { asked, spread, probability });
