@@ -45,7 +45,8 @@ DECIDED = """
     instances => instances.map(([n, draw, degrees]) => {
         const {instance, comparisons, decide, headToTail} = assocmem.certificate_polygon;
         const given = instance(n, draw, degrees), all = comparisons(given), vectors = all.map(c => c.at);
-        const {memory, weights} = decide(vectors), path = headToTail(vectors, weights || vectors.map(() => 1));
+        const {memory, weights} = decide(vectors);
+        const path = headToTail(vectors, weights || vectors.map(() => 1));
         return {...given, all, memory, weights, end: path[path.length - 1].to};
     })
 """
@@ -172,7 +173,7 @@ def test_projections_meet_the_conditions_of_the_nearest_point(shown):
         assert rise * found["signal"] == pytest.approx(
             falls @ after, abs=1e-10
         )  # at a right angle to the rest
-        assert falls.min() >= 0  # and the rest in the polar cone
+        assert falls.min() >= 0  # what is taken away is in the polar cone
         assert falls.max() <= rise / k + 1e-12
         assert falls.sum() == pytest.approx(rise, abs=1e-11)
         assert found["distance"] == pytest.approx(rise**2 + falls @ falls, rel=1e-12)
@@ -180,13 +181,13 @@ def test_projections_meet_the_conditions_of_the_nearest_point(shown):
 
 def test_the_dimension_of_a_face_has_the_mean_of_the_package(shown):
     page, _ = shown("cone_projection")
-    columns, k = np.random.default_rng(1).standard_normal((4000, 30)), 4
+    columns, k = np.random.default_rng(1).standard_normal((1500, 30)), 4
     asked = [(column[0], np.sort(column[1:])[::-1].tolist(), k) for column in columns]
     projected = page.evaluate(PROJECTED, asked)
     mean, variance = pooled_moments(30, k)
     for values in ([found[name] for found in projected] for name in ("pool", "distance")):
         assert np.mean(values) == pytest.approx(mean, abs=4 * np.std(values) / math.sqrt(len(values)))
-    assert np.var([found["pool"] for found in projected]) == pytest.approx(variance, rel=0.15)
+    assert np.var([found["pool"] for found in projected]) == pytest.approx(variance, rel=0.2)
 
 
 def test_the_projection_shows_pool_and_distance_and_their_mean(shown):
