@@ -130,6 +130,20 @@ def test_the_polygon_shows_its_weights_or_its_memory(shown):
     assert "turn every key by −50 degrees" in page.inner_text("#widget-certificate_polygon .am-answer")
 
 
+def test_the_key_can_be_dragged(shown):
+    page, _ = shown("certificate_polygon")
+    box = page.locator("#widget-certificate_polygon svg.am-map").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y - 40)
+    page.mouse.down()
+    page.mouse.move(x - 40, y)
+    page.mouse.up()
+    assert page.input_value("#set-certificate_polygon-turn") == "90"
+    page.mouse.move(x, y + 40)
+    assert page.input_value("#set-certificate_polygon-turn") == "90"
+    page.wait_for_selector("#widget-certificate_polygon [data-verdict=memory]")
+
+
 # --- the projection onto the cone ---
 
 COLUMNS = [(n, k, seed) for n in (3, 7, 30, 200) for k in (1, 2, 5, 29, 199) if k < n for seed in range(12)]

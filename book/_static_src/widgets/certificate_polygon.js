@@ -94,6 +94,7 @@
       put(made);
     };
     return {
+      svg,
       begin(points, text) {
         const ends = [0, 1].map((c) => [Math.min(...points.map((p) => p[c])), Math.max(...points.map((p) => p[c]))]);
         const scale = (SIZE - 2 * MARGIN) / Math.max(1e-12, ...ends.map(([low, high]) => high - low));
@@ -135,7 +136,18 @@
     build(place) {
       place.body.style.gridTemplateColumns = "repeat(auto-fit, minmax(min(100%, 12rem), 1fr))";
       const plane = picture(place.body, "Targets and keys"), fan = picture(place.body, "Comparisons"), path = picture(place.body, "Head to tail");
-      return ({ turn, n, draw }) => {
+      // key 1 can be dragged, too
+      let now = {};
+      const drag = (event) => {
+        if (!(event.buttons & 1)) return;
+        const box = plane.svg.getBoundingClientRect(), [x, y] = instance(now.n, now.draw, 0).keys[0];
+        const wanted = Math.atan2(box.top + box.height / 2 - event.clientY, event.clientX - box.left - box.width / 2) - Math.atan2(y, x);
+        place.set({ turn: Math.round(Math.atan2(Math.sin(wanted), Math.cos(wanted)) / RADIANS) });
+      };
+      plane.svg.classList.add("am-map");
+      for (const kind of ["pointerdown", "pointermove"]) plane.svg.addEventListener(kind, drag);
+      return (values) => {
+        const { turn, n, draw } = (now = values);
         const given = instance(n, draw, turn), all = comparisons(given), vectors = all.map(({ at }) => at);
         const { memory, spread, weights } = decide(vectors), origin = [0, 0];
         const name = ({ i, j }) => `A${small(i)}${small(j)}`, look = (i) => (i ? "am-competitor" : "am-signal");
