@@ -132,14 +132,18 @@ def test_the_polygon_shows_its_weights_or_its_memory(shown):
 
 def test_the_key_can_be_dragged(shown):
     page, _ = shown("certificate_polygon")
-    box = page.locator("#widget-certificate_polygon svg.am-map").bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y - 40)
+    plane = page.locator("#widget-certificate_polygon svg.am-map")
+    middle = plane.evaluate("svg => svg.getBoundingClientRect().width") / 2
+
+    def hover(right, up):
+        plane.hover(position={"x": middle + right, "y": middle - up})
+
+    hover(0, 40)
     page.mouse.down()
-    page.mouse.move(x - 40, y)
+    hover(-40, 0)
     page.mouse.up()
     assert page.input_value("#set-certificate_polygon-turn") == "90"
-    page.mouse.move(x, y + 40)
+    hover(0, -40)
     assert page.input_value("#set-certificate_polygon-turn") == "90"
     page.wait_for_selector("#widget-certificate_polygon [data-verdict=memory]")
 

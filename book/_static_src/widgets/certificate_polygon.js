@@ -156,7 +156,8 @@
 
         // targets and keys, and the sectors in which a target is the furthest
         const longest = Math.max(...given.targets.map((p) => Math.hypot(...p))), targets = given.targets.map((p) => p.map((x) => x / longest));
-        plane.begin([[-1, -1], [1, 1]], `${n} targets as points, ${n} keys as arrows${memory ? " as the memory turns them, and pale as they were" : " from their centre"}.`);
+        const drawn = memory ? "as the memory turns them, and pale as they were" : "from their centre";
+        plane.begin([[-1, -1], [1, 1]], `${n} targets as points, ${n} keys as arrows ${drawn}.`);
         for (const [i, p] of targets.entries()) {
           for (const q of targets.slice(i + 1)) {
             const across = unit([q[1] - p[1], p[0] - q[0]]);
