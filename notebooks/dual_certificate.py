@@ -263,6 +263,35 @@ figure, axes = figures.draw_sides(seen, mixed, polygon, titles)
 figure
 
 # %% [markdown]
+# ### Two numbers, nothing projected
+#
+# With few enough free numbers the comparisons can be drawn as they are.
+# Take $d = 2$, and only those memories that turn the plane and stretch it,
+#
+# $$
+# W = \begin{pmatrix} a & -b \\ b & a \end{pmatrix} .
+# $$
+#
+# Write $v^\perp$ for a key $v$ turned to the left by 90 degrees.
+# Then the comparison {eq}`eq-comparison` is a sum of two terms,
+#
+# $$
+# \inprod{W, A_{ij}} = a\, (u_i - u_j)^\top v_i + b\, (u_i - u_j)^\top v_i^\perp .
+# $$ (eq-turn)
+#
+# So each comparison is a vector of two numbers, which is multiplied with $(a, b)$.
+# If all these vectors lie in an open half plane, the vector in the middle between the outermost ones is a memory.
+# If they do not, two or three of them cancel with positive weights, and no such memory exists.
+# Gordan's theorem is the same statement in $d^2$ dimensions.
+#
+# ```{widget} certificate_polygon
+# :label: A certificate in two dimensions, as a polygon
+# Turn key 1, the orange arrow $v_1$, and watch the comparisons $A_{ij}$ of {eq}`eq-turn` in the second picture.
+# Either they leave a half plane free, and the green arrow is a memory that retrieves all pairs: it brings each key into the sector in which its own target, a dot, is the furthest.
+# Or weights close a polygon in the third picture, and no memory of two numbers does it.
+# A matrix of $d^2$ free numbers has its comparisons in $d^2$ dimensions, and even for $d = 2$ that is four.
+# ```
+#
 # ## From nearly zero to zero
 #
 # Where do such weights come from?
@@ -747,6 +776,141 @@ Table({"needed": list(proof_arrays.CONDITIONS), **columns})
 # - {eq}`eq-size` collects the largest terms for vectors of typical length. At ratio 1.5 a few rare events carry the mean square, so that the averages of so few instances scatter.
 # - The value of {prf:ref}`lem-dual-reach` found by descent is an upper estimate of a minimum that is not convex; the bound from below is a proof, and weak.
 # - Exact arithmetic is affordable up to dimension 20, where a check takes ten seconds.
+#
+# ## Exercises
+#
+# ```{exercise} Turn one key
+# :label: ex-dual-turn
+#
+# Three targets stand at the corners of a regular triangle, and each key points to its own target.
+# Then key 1 is turned.
+# A memory may turn all keys by one angle, and stretch them.
+# Predict how far key 1 can be turned until no such memory retrieves everything.
+# Then turn it in [the widget](#widget-certificate_polygon).
+# How far is it with $n$ pairs, at the corners of a regular polygon?
+# ```
+#
+# ```{solution} ex-dual-turn
+# :class: dropdown
+#
+# A turned key has the largest score with the target that is the furthest in its direction.
+# So it must come into the sector of its target, which reaches $180/n$ degrees to either side.
+# The other keys are still in the middle of theirs, so the memory may turn by less than $180/n$ degrees.
+# Key 1 has been turned by $\psi$, and the memory has to bring it back to within $180/n$ degrees.
+# Some angle meets both demands if $\psi$ is less than $360/n$ degrees: 120 degrees for three pairs.
+# At 120 degrees exactly, two comparisons are opposite to each other, and the polygon is a line there and back.
+# A little beyond, it is a triangle.
+# ```
+#
+# ```{exercise} Four numbers instead of two
+# :label: ex-dual-four
+#
+# In the triangle of the last exercise let key 1 be turned by 150 degrees, to where the first coordinate is $-\frac12$ and the second $-\frac12\sqrt3$.
+# No memory that turns and stretches retrieves the three pairs.
+# Is the instance hopeless for all $2 \times 2$ matrices?
+# Try diagonal ones with pencil and paper before you open the solution.
+# ```
+#
+# ```{solution-start} ex-dual-four
+# :class: dropdown
+# ```
+#
+# It is not.
+# The matrix with 1 and $-\frac12$ on the diagonal turns the second coordinate over and halves it.
+# Keys 2 and 3 point down to the left and to the right.
+# They now point up a little, by 16 degrees, and are still in the sectors of their targets, which reach up to 30 degrees above the horizontal.
+# Key 1 comes to 139 degrees, inside the sector of its target between 30 and 150.
+# The cell computes the three margins.
+
+# %% tags=["answer"] says="0.217 0.375 0.375"
+import numpy as np
+
+corners = np.radians([90, 210, 330])
+U = np.array([np.cos(corners), np.sin(corners)])
+keys = corners + np.radians([150, 0, 0])
+V = np.array([np.cos(keys), np.sin(keys)])
+S = U.T @ np.diag([1, -0.5]) @ V
+best = (S - 9 * np.eye(3)).max(axis=0)  # of the competitors
+print(*(f"{margin:.3f}" for margin in np.diag(S) - best))
+
+# %% [markdown]
+# A certificate is always one against a set of memories.
+# That of the widget speaks about two numbers, and that of {prf:ref}`thm-dual` about all $d^2$.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} Few comparisons are enough
+# :label: ex-dual-few
+#
+# In the plane two or three comparisons make a certificate.
+# Show that in $d^2$ dimensions every hopeless instance has a certificate with at most $d^2 + 1$ weights that are not zero.
+# Why does the one that the cross-entropy finds have $n (n-1)$?
+# ```
+#
+# ```{solution} ex-dual-few
+# :class: dropdown
+#
+# Take a certificate with as few nonzero weights as possible, and suppose that there are more than $d^2 + 1$.
+# Append a one to each of their comparisons, read as a vector of $d^2$ numbers.
+# These are more than $d^2 + 1$ vectors in $d^2 + 1$ dimensions, so they are linearly dependent.
+# There are numbers $\mu_{ij}$, not all zero, with $\sum \mu_{ij} A_{ij} = 0$ and $\sum \mu_{ij} = 0$.
+# Some of them are positive.
+# Let $t$ be the smallest $\lambda_{ij}/\mu_{ij}$ over the positive ones.
+# Then the weights $\lambda_{ij} - t \mu_{ij}$ are nonnegative, they cancel, and they have the same positive sum.
+# But one more of them is zero, which contradicts the choice of the certificate.
+#
+# The weights of the cross-entropy are exponentials of scores, divided by sums of them, and these are never zero.
+# That is no waste: the correction needs a positive $h_{\min}$, and so at least $d^2$ comparisons with positive weights.
+# ```
+#
+# ```{exercise} What a near miss is good for
+# :label: ex-dual-near
+#
+# Weights with $\lambda_{ij} \ge 0$ and $\sum \lambda_{ij} = 1$ leave $R = \sum \lambda_{ij} A_{ij}$, which is small and not zero.
+# They prove no impossibility.
+# Show that they prove something else: a memory with $\norm{W}_F = d$ has a worst margin of at most $d\, \norm{R}_F$.
+# Then show that for the nearest miss, where $\norm{R}_F$ is as small as possible, some memory reaches this.
+# ```
+#
+# ```{solution} ex-dual-near
+# :class: dropdown
+#
+# The product $\inprod{W, R}$ is the average of all $\inprod{W, A_{ij}}$ with the weights $\lambda_{ij}$.
+# The average is at least the smallest of them, which is the worst margin, and it is at most $\norm{W}_F \norm{R}_F = d\, \norm{R}_F$.
+#
+# Now let $R$ be the average of comparisons that is nearest to zero, and $A$ any comparison.
+# The averages $R + t (A - R)$ with $0 \le t \le 1$ are no nearer.
+# The derivative of their squared length at $t = 0$ is $2 \inprod{R, A - R}$, so it is not negative, and $\inprod{R, A} \ge \norm{R}_F^2$.
+# The memory $W = d\, R / \norm{R}_F$ has the norm $d$, and its product with every comparison is at least $d\, \norm{R}_F$.
+#
+# So the largest worst margin and the nearest miss are one number, told from two sides.
+# That is why a margin which is tiny makes an instance hard to decide.
+# ```
+#
+# ```{exercise} Lengths
+# :label: ex-dual-lengths
+#
+# Multiply one key by a positive number.
+# Show that the instance stays what it is, retrievable or hopeless.
+# Somebody claims the same for a target, since only its direction should matter.
+# Refute this with five targets in the plane.
+# ```
+#
+# ```{solution} ex-dual-lengths
+# :class: dropdown
+#
+# If $v_i$ is multiplied by $c > 0$, so are its comparisons $(u_i - u_j) v_i^\top$.
+# A memory that has positive products with them still has.
+# Weights that cancel do so again if $\lambda_{ij}$ is divided by $c$ for this $i$.
+#
+# For the claim, let five targets stand at the corners of a regular pentagon about the origin, and let each be its own key.
+# The identity matrix retrieves all of them.
+# Now divide the first target by ten.
+# The other four have the origin inside the area of their averages, and at 0.1 from it the first target is inside, too: the nearest side is the one between its two neighbours, at a distance of 0.31.
+# So the target hides, as in {numref}`fig-hidden`, and the instance is hopeless.
+# The lengths of targets matter, and those of keys do not.
+# ```
 #
 # ## Try
 #

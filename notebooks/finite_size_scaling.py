@@ -177,6 +177,13 @@ figure
 # The projection replaces the signal and its pool by their average $t$ and leaves all other scores alone.
 #
 # {numref}`fig-cone-plane` shows the three cases for two competitors.
+#
+# ```{widget} cone_projection
+# :label: The projection of one column of scores onto the cone
+# The scores of one key, and what the projection makes of them: the signal rises, and the competitors of the pool fall to meet it.
+# Lower the signal, and competitor after competitor joins; in the second chart $M$ counts them, beside the squared distance {eq}`eq-bill`.
+# With a tail fraction $r > 0$ the signal has to reach only the average of its $k = \lceil r (n-1) \rceil$ best competitors, and there are two levels, those of {eq}`eq-two-levels`.
+# ```
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cone-plane", "caption": "Projections onto the cone of a key with two competitors. Vectors in the cone stay ($M = 0$). Vectors beside it go to its nearest edge, where the signal meets one competitor ($M = 1$). Vectors in the wedge opposite, the polar cone, go to the tip, where all three scores are equal ($M = 2$). The angles of these regions are 120, twice 90 and 60 degrees."}, "image": {"alt": "The same plane with its wedge to the right; opposite a narrower wedge, the polar cone, from which arrows lead to the tip; from the two regions between, arrows lead at right angles to the edges of the first wedge."}}
 figure, ax = figures.draw_projections()
@@ -960,6 +967,138 @@ check(
 # - The conjecture is about $n \to \infty$; what is verified is the law that contains it, at sizes where its other terms are as large. A proof has to explain the shift, or bound it.
 # - The kinematic formula holds for one random subspace and one cone; that it describes a product structure so well is an observation.
 # - Peaks go to $d = 150$ on two cores, where a fit next to the peak takes up to 1900 passes and six minutes, and above $d = 56$ there is one instance of each. The sweep `peaks_paper` has further ones up to $d = 400$, for a GPU ({doc}`../sweeps`); those have not been run.
+#
+# ## Exercises
+#
+# ```{exercise} A projection by hand
+# :label: ex-fss-pencil
+#
+# A key has the signal $-1$ and the competitors $2$, $\frac32$ and $0$.
+# Project its scores onto the cone: find the pool, the level and the squared distance.
+# Check that what is taken away is at a right angle to what remains.
+# ```
+#
+# ```{solution} ex-fss-pencil
+# :class: dropdown
+#
+# Pool the signal with the best competitor: the average is $\frac12$, and the next competitor, $\frac32$, is above it.
+# Pool it too: the average is $\frac13 \bigl(-1 + 2 + \frac32\bigr) = \frac56$, and the next one, $0$, is below.
+# So $M = 2$, the level is $\frac56$, and the projection is $\bigl(\frac56, \frac56, \frac56, 0\bigr)$.
+# What is taken away is $\bigl(-\frac{11}6, \frac76, \frac46, 0\bigr)$.
+# Its first three entries add up to zero, and the projection is constant there, so the two are at a right angle.
+# The squared distance is $(121 + 49 + 16)/36 = \frac{31}6$.
+# ```
+#
+# ```{exercise} When the next competitor joins
+# :label: ex-fss-join
+#
+# In [the widget](#widget-cone_projection) lower the signal from 4 to $-4$, with 30 pairs.
+# How does $M$ change, and does it ever reach 29?
+# Make a guess first.
+# Then write down how low the signal must be for the $m$-th best competitor to join the pool.
+# ```
+#
+# ```{solution} ex-fss-join
+# :class: dropdown
+#
+# Let $x_1 > x_2 > \dots$ be the competitors.
+# The $m$-th joins when the average of the signal and of the $m - 1$ before it falls below $x_m$.
+# That is when
+#
+# $$
+# g_1 < x_m - \sum_{j < m} (x_j - x_m) .
+# $$
+#
+# The first joins as soon as it is above the signal.
+# Each further one has to wait longer, since the sum has more terms, and all of them grow.
+# At $g_1 = -4$ the pool of the first draw has 7 competitors of 29.
+# For the last one the sum is 28 times the distance of the worst competitor from the average of the others, which is about 2.
+# So the signal would have to be near $-60$, and no Gaussian number is.
+# This is why $\E M$ grows like a logarithm and not like $n$.
+# ```
+#
+# ```{exercise} The variance from a picture
+# :label: ex-fss-variance
+#
+# {numref}`fig-cone-plane` gives the probabilities of $M = 0$, 1 and 2 for two competitors.
+# Find $\operatorname{Var} M$ from it, as a fraction.
+# The cell compares with the integrals.
+# ```
+#
+# ```{solution-start} ex-fss-variance
+# :class: dropdown
+# ```
+#
+# The angles are 120, 180 and 60 degrees, so the probabilities are $\frac13$, $\frac12$ and $\frac16$.
+# The mean of $M^2$ is $\frac12 + 4 \cdot \frac16 = \frac76$, and the variance is $\frac76 - \frac{25}{36} = \frac{17}{36} = 0.4722$.
+
+# %% tags=["answer"] says="mean 0.8333, variance 0.4722"
+from assocmem.theory.kinematics import pooled_moments
+
+mean, variance = pooled_moments(3)
+print(f"mean {mean:.4f}, variance {variance:.4f}")
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} Where 1.9 is
+# :label: ex-fss-far
+#
+# The ratio $d_{\mathrm c}^2/(n \log n)$ tends to 2.
+# How many decimal digits does $n$ have when it comes to 1.9?
+# Solve the two terms of {prf:ref}`con-second-order` for it by repeated substitution, with a pocket calculator.
+# Do the other terms of the surrogate help?
+# ```
+#
+# ```{solution-start} ex-fss-far
+# :class: dropdown
+# ```
+#
+# The two terms divided by $\log n$ are 1.9 if $3 \log\log n = 0.1 \log n$, that is $x = 30 \log x$ for $x = \log n$.
+# Begin with $x = 100$ and substitute: 138, 148, 150, and after some more 150.4.
+# There is a second solution near 1, which is of no use here.
+# Since $150.4/\log 10 = 65.3$, the number of pairs has 66 digits.
+# The surrogate has further terms, which tend to $-0.92$ together.
+# They are negative there, and take four more digits.
+
+# %% tags=["answer"] says="two terms: 65.3, surrogate: 69.5"
+import math
+
+from scipy.optimize import brentq
+
+from assocmem.theory.kinematics import large_size
+
+two = brentq(lambda x: 0.1 * x - 3 * math.log(x), 10, 1000) / math.log(10)
+full = brentq(lambda x: large_size(x).mean - 1.9 * x, 10, 1000) / math.log(10)
+print(f"two terms: {two:.1f}, surrogate: {full:.1f}")
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} A last retrievable pair
+# :label: ex-fss-nested
+#
+# Pairs are added one at a time to an instance, or coordinates to its vectors.
+# Show that an additional pair never makes a hopeless instance retrievable, and that an additional coordinate never makes a retrievable one hopeless.
+# Conclude that bisection finds *the* last retrievable number of pairs, and that $d_{\mathrm c}(n)$ never falls as $n$ grows.
+# ```
+#
+# ```{solution} ex-fss-nested
+# :class: dropdown
+#
+# A memory that retrieves $n + 1$ pairs retrieves the first $n$ of them: their keys have one competitor less.
+# So once an instance is hopeless it remains so, and there is one place where retrievable turns into hopeless.
+#
+# If coordinates are added to all targets and keys, border the memory with zeros.
+# All scores stay what they were, so that the probability of a retrieving memory does not fall as $d$ grows.
+#
+# The first $n$ pairs of a Gaussian instance of $n + 1$ pairs are a Gaussian instance themselves.
+# So in each dimension the probability of a retrieving memory does not grow with $n$.
+# If it is at least one half for $n + 1$ pairs it is so for $n$, and the smallest dimension where it is cannot be larger for $n$.
+# (Coordinates of vectors in dimension $d$ have the variance $1/d$, but a common factor of all targets or of all keys changes no order.)
+# ```
 #
 # ## Try
 #

@@ -155,6 +155,12 @@ figure
 # One half is crossed where the $d^2$ numbers are as many as the members of all pools, $d^2 = n\, \E M$.
 # Mean and variance of $M$ are integrals that a computer does in a tenth of a second, and there is nothing to fit.
 # (The paper mentions this surrogate and omits its calculation, which {doc}`finite_size_scaling` carries out.)
+#
+# ```{widget} transition
+# :label: What all keys ask for, and what a matrix has
+# The curve is the law of the number that all keys together ask for, $n\, \E M$ on average; the line is the number $d^2$ that the memory has.
+# Move $d$ and see how few dimensions lie between hopeless and easy, at any number of pairs $n$.
+# ```
 
 # %% [markdown]
 # ## Verdicts with proofs
@@ -527,6 +533,110 @@ figure
 # - Instances may be so close to the transition that double precision proves neither side; `decide` says so. The count above says how many.
 # - The kinematic prediction is for independent directions. Its place is off by a tenth to a quarter of a unit of $d^2/n$; {doc}`finite_size_scaling` finds which dependence does that.
 # - By itself no simulation can tell 2 from 1.7. What is measured is the growth of $d_{\mathrm c}^2/n$ with $\log n$, and the check takes the second term of [Conjecture 1](#conjecture-1) for granted.
+#
+# ## Exercises
+#
+# ```{exercise} How many dimensions the change takes
+# :label: ex-top1-width
+#
+# Half of all instances of 100 pairs should be retrievable at $d = 22$, and half of those of a million pairs at $d = 4427$.
+# How many dimensions does it take to come from a probability of 5% to one of 95%, at 100 pairs and at a million?
+# Write down a guess, then move $d$ in [the widget](#widget-transition).
+# Then find the number for $n \to \infty$ from {eq}`eq-kinematic`, given that $\operatorname{Var} M$ is about $2\, \E M$ there.
+# ```
+#
+# ```{solution} ex-top1-width
+# :class: dropdown
+#
+# It takes less than two dimensions at 100 pairs, and two at a million.
+# The argument of $\Phi$ goes from $-1.645$ to $1.645$, so $d^2$ has to grow by $3.29 \sqrt{n \operatorname{Var} M}$.
+# One more dimension adds $2 d$ to $d^2$.
+# So it takes $3.29 \sqrt{n \operatorname{Var} M}/(2d)$ dimensions, and with $d^2 = n\, \E M$ this is $1.645 \sqrt{\operatorname{Var} M / \E M}$.
+# The number of pairs has cancelled.
+# The values are 1.70 at 100 pairs and 2.09 at a million, and the limit is $1.645 \sqrt 2 = 2.33$.
+# A transition that takes two dimensions of twenty looks blurred, and one that takes two of four thousand looks sharp.
+# ```
+#
+# ```{exercise} If competitors could not be lowered
+# :label: ex-top1-lift
+#
+# The bill of one key is shared: the signal rises, and a few competitors fall.
+# Suppose that only the signal may be moved.
+# The key then costs $\E (m - g_1)_+^2$, where $m$ is the largest of the $n - 1$ competitors.
+# Is this still $2 \log n$ to leading order?
+# Guess how much more it is than $\E M$ at $n = 100$ and at $n = 10^6$, and whether the difference stays bounded.
+# Use that $m^2$ is close to $2 \log n - \log\log n$, up to a bounded number.
+# ```
+#
+# ```{solution-start} ex-top1-lift
+# :class: dropdown
+# ```
+#
+# For a given $m$ the mean over the signal is close to $m^2 + 1$, so this bill is $2 \log n - \log\log n$, up to a bounded number.
+# The leading term is the same: the 2 of the theorem comes from the lift alone.
+# The second term is another one.
+# By [Conjecture 1](#conjecture-1) the shared bill is $2 \log n - 3 \log\log n$, so sharing saves about $2 \log\log n$, which grows without bound.
+# The cell averages $(m - g_1)_+^2$ first over the signal, in closed form, and then over the law of $m$.
+
+# %% tags=["answer"] says="100 pairs: lifted alone 7.45, shared 4.79\n1000000 pairs: lifted alone 24.71, shared 19.60"
+import numpy as np
+from scipy.special import ndtr
+
+from assocmem.theory.kinematics import statistical_dimension
+
+m = np.linspace(-8, 12, 20001)
+density = np.exp(-(m**2) / 2) / np.sqrt(2 * np.pi)
+bill = (m**2 + 1) * ndtr(m) + m * density  # mean over the signal
+for n in (100, 10**6):
+    law = (n - 1) * density * ndtr(m) ** (n - 2) * 0.001  # of the best competitor
+    shared = statistical_dimension(n)
+    print(f"{n} pairs: lifted alone {law @ bill:.2f}, shared {shared:.2f}")
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} The easiest demand
+# :label: ex-top1-mean
+#
+# Let the signal only have to beat the average of *all* its competitors, $k = n - 1$.
+# The scores that meet this demand are a half space: those $s$ with $s_1 \ge (s_2 + \dots + s_n)/(n-1)$.
+# Find the mean squared distance of a Gaussian vector from it, and from this the dimension at which half of all instances should be possible.
+# Look for the answer in {numref}`fig-tails`, or type $r = 1$ into {doc}`the explorer <../explore_capacity>`.
+# ```
+#
+# ```{solution} ex-top1-mean
+# :class: dropdown
+#
+# Let $h$ be the component of $g$ along the normal of the plane, of length one, that points out of the half space.
+# It is a standard normal number, whatever $n$ is.
+# The distance is $h$ if $h$ is positive and zero otherwise, so its mean square is $\frac12$, half of $\E h^2$.
+# All keys together ask for $n/2$ numbers, so half of the instances should be possible at $d^2 = n/2$: two pairs for each entry of the matrix.
+# For $n = 40$ that is $d = 4.5$.
+# This is the number of patterns that a perceptron can separate {cite:p}`cover1965geometrical`, two for each weight, and for the same reason: every key asks for one half space.
+# No logarithm is left, since no largest of many numbers is involved.
+# ```
+#
+# ```{exercise} As many dimensions as pairs
+# :label: ex-top1-square
+#
+# Show that with $d \ge n$ some matrix retrieves every Gaussian instance, with probability one.
+# The second half of {prf:ref}`thm-threshold` says that almost nothing is retrievable if $d^2/(n \log n)$ stays below 2.
+# Could the two contradict each other for some $n$?
+# ```
+#
+# ```{solution} ex-top1-square
+# :class: dropdown
+#
+# With probability one the $n$ targets are linearly independent, and so are the $n$ keys.
+# Then there are matrices $P$ and $Q$ of size $d \times n$ with $U^\top P = I$ and $Q^\top V = I$.
+# The memory $W = P Q^\top$ has the scores $U^\top W V = I$: every signal is 1, and every competitor is 0.
+# (In the same way $P S Q^\top$ has any scores $S$.)
+#
+# At $d = n$ the ratio is $n / \log n$.
+# Its derivative is $(\log n - 1)/\log^2 n$, so it is least at $n = e$, where it is $e = 2.718$.
+# So at every $n \ge 2$ the ratio is above 2 there, and the two never meet.
+# ```
 #
 # ## Try
 #
