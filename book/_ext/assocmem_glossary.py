@@ -19,7 +19,7 @@ from assocmem.book.sections import PAGES, section_of
 
 GLOSSARY = "book/glossary"
 """The page with the terms."""
-ALSO = {"book/idea", "book/proofs", "book/errata"}
+ALSO = {"book/idea", "book/by_hand", "book/why", "book/proofs", "book/errata"}
 """Pages that get links besides the sections."""
 ORDINARY = {
     *("check", "clip", "column", "comparison", "coupling", "dual"),
