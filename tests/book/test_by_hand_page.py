@@ -192,17 +192,20 @@ def test_the_certificate_is_one():
     rows = table("key")
     *comparisons, total = rows
     sums = [Fraction(0)] * 4
-    for key, rival, difference, v, *entries, weight in comparisons:
+    for key, rival, *entries, weight in comparisons:
         i, j = int(key) - 1, int(rival) - 1
-        assert vector(difference) == minus(TARGETS[i], TARGETS[j])
-        assert vector(v) == KEYS[i]
         assert [int(x) for x in entries] == [
             x for row in outer(minus(TARGETS[i], TARGETS[j]), KEYS[i]) for x in row
         ]
         assert Fraction(weight) > 0
         sums = [s + Fraction(weight) * int(x) for s, x in zip(sums, entries, strict=True)]
-    assert sums == [0] * 4 == [int(x) for x in total[4:8]]
+    assert sums == [0] * 4 == [int(x) for x in total[2:6]]
     assert f"the weights {', '.join(row[-1] for row in comparisons)} are" in TEXT
+    said = re.findall(r"u_(\d) - u_(\d) &= (\(.*?\)) [,.]", TEXT)
+    assert [vector(x) for *_, x in said] == [
+        minus(TARGETS[int(i) - 1], TARGETS[int(j) - 1]) for i, j, _ in said
+    ]
+    assert {(i, j) for i, j, _ in said} == {(row[0], row[1]) for row in comparisons}
 
 
 def test_the_same_in_words():
