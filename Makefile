@@ -55,6 +55,7 @@ bench: $(READY)           ## measure fits and verdicts against their peers (an h
 	@$(BIN)/python benchmarks/fits.py
 	@$(BIN)/python benchmarks/verdicts.py
 	@$(BIN)/python benchmarks/precision.py
+	@$(BIN)/python -m assocmem build && $(BIN)/python benchmarks/pages.py
 	@$(BIN)/python benchmarks/page.py
 
 overview: $(READY)        ## redraw the figures of the opening page, of the idea in 15 minutes, of the page by hand and of shared links

@@ -19,7 +19,7 @@ VERDICTS = {True: "feasible", False: "infeasible", None: "undecided"}
 PROGRAMS = ("highs-ds", "highs-ipm")
 SILENT = "pytorch-minimize trust-ncg"
 """A minimiser that does not tell how many Hessian products it takes."""
-NAMES = ("passes", "fits", "verdicts", "agreement", "precision")
+NAMES = ("passes", "fits", "verdicts", "agreement", "precision", "pages")
 """Stored tables that the page shows, in the order in which `page` takes them."""
 UNMEASURED = (
     "Neither rates nor times have been measured yet: no card was at hand. `benchmarks/gpu.py` does it."
@@ -28,13 +28,19 @@ EMULATED = "in float32 arithmetic on a processor, which adds in another order th
 
 
 def page(
-    passes: dict, fits: dict, verdicts: dict, agreement: dict, precision: dict, gpu: Sequence[dict] = ()
+    passes: dict,
+    fits: dict,
+    verdicts: dict,
+    agreement: dict,
+    precision: dict,
+    pages: dict,
+    gpu: Sequence[dict] = (),
 ) -> str:
     """Text of the page: the prose of ``page.md`` with the tables filled in.
 
     Parameters
     ----------
-    passes, fits, verdicts, agreement, precision : dict
+    passes, fits, verdicts, agreement, precision, pages : dict
         Stored tables.
     gpu : sequence of dict
         Rows that `gpu.py` has left; none where no card has been measured.
@@ -48,7 +54,7 @@ def page(
     text = (Path(__file__).parent / "page.md").read_text(encoding="utf-8")
     for name, lines in {
         "short": _short_table(passes["rows"], fits["rows"], verdicts["rows"]),
-        "machines": _machines(passes, fits, verdicts, agreement, precision),
+        "machines": _machines(passes, fits, verdicts, agreement, precision, pages),
         "gpu": _gpu_tables(gpu) if gpu else [UNMEASURED],
         "emulated": [EMULATED if precision["emulated"] else "by the card"],
         "dimensions": [
@@ -65,6 +71,8 @@ def page(
         "verdicts": _verdict_table(verdicts["rows"]),
         "instances": [str(sum(row["instances"] for row in agreement["rows"]))],
         "agreement": _agreement_table(agreement["rows"]),
+        "visits": [str(pages["visits"])],
+        "pages": _pages_table(pages["rows"]),
     }.items():
         text = text.replace(f"<<{name}>>", "\n".join(lines).strip())
     return text
@@ -104,7 +112,7 @@ def _short_row(what, ours, others):
 
 def _machines(*tables):
     """One line for each machine, with what was measured on it."""
-    measured = "the passes", "the fits", "the verdicts", "their agreement", "the precisions"
+    measured = "the passes", "the fits", "the verdicts", "their agreement", "the precisions", "the pages"
     found = {}
     for table, what in zip(tables, measured, strict=True):
         found.setdefault(_machine(table), []).append(what)
@@ -255,6 +263,15 @@ def _agreement_table(rows):
         cells = [row[name] for name in ("n", "d", *heads[2:6], "failures", "disagreements")]
         cells += [f"{row['verified']} of {row['certificates']}", f"{row['rejected']} of {row['forgeries']}"]
         yield "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def _pages_table(rows):
+    yield "| page | first words | widgets ready | kB | of widgets |"
+    yield "|:--|--:|--:|--:|--:|"
+    for row in rows:
+        widgets = f"{row['widgets']} ms" if row["widgets"] else ""
+        kilobytes = [f"{row[name] / 1000:.0f}" if row[name] else "" for name in ("bytes", "widget_bytes")]
+        yield "| " + " | ".join([row["page"], f"{row['paint']} ms", widgets, *kilobytes]) + " |"
 
 
 def _seconds(value):

@@ -23,7 +23,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 def folder(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
     yield
-    for name in ("fits", "gpu", "machine", "page", "passes", "peers", "precision", "verdicts"):
+    for name in ("fits", "gpu", "machine", "page", "pages", "passes", "peers", "precision", "verdicts"):
         sys.modules.pop(name, None)
 
 

@@ -5,12 +5,15 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import venv
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 EXTRAS = "yaml", "pandas", "distributed", "matplotlib", "IPython", "jupytext", "papermill", "nbformat"
 """Modules that only the extras bring."""
@@ -30,7 +33,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def science():
     """Distributions that the package requires without its extras, directly or through others."""
-    found, todo = {}, ["assocmem"]
+    return brought(["assocmem"])
+
+
+def brought(todo):
+    """Distributions that others require, directly or through others."""
+    found = {}
     while todo:
         requirements = distribution(todo.pop()).requires or []
         for requirement in map(Requirement, requirements):
@@ -194,3 +202,15 @@ def test_what_public_functions_lack_is_found():
         "f: no section Parameters",
     ]
     assert list(shortcomings("def f(x: int) -> int:\n    return x\ndef _g(x):\n    return x\n")) == []
+
+
+def test_the_extra_for_the_book_brings_all_extensions_of_sphinx():
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]
+    wanted = set(settings["config"]["extensions"]) - set(settings["local_extensions"])
+    homes = packages_distributions()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [Requirement(line).name for line in project["optional-dependencies"]["book"]]
+    named.remove("assocmem")
+    there = {canonicalize_name(name) for name in [*named, *brought(list(named))]}
+    lacking = {name: homes[name.partition(".")[0]] for name in wanted}
+    assert {name for name, home in lacking.items() if not there & set(map(canonicalize_name, home))} == set()

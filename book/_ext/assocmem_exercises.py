@@ -1,4 +1,4 @@
-"""Exercises as pages and print can have them: what their extension writes as sections, without a title, is none."""
+"""Exercises: what their extension writes as a section without a title is none."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CONTENTS = {"exercise-content", "solution-content"}
 
 
 class PlainContents(SphinxPostTransform):
-    """Put the contents of exercises and solutions where their section was: an identifier stands once a page."""
+    """Put the contents of exercises where their section was: an identifier stands once a page."""
 
     default_priority = 900  # after the titles and links of the extension itself
 

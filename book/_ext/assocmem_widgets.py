@@ -37,7 +37,7 @@ class Widget(nodes.General, nodes.Element):
 
 
 class WidgetDirective(SphinxDirective):
-    """``{widget} NAME``: the widget of this name; the content is its caption, ``:label:`` a few words for it."""
+    """``{widget} NAME``, with a ``:label:`` of a few words; the content is the caption."""
 
     required_arguments = 1
     has_content = True
@@ -58,6 +58,7 @@ class WidgetDirective(SphinxDirective):
             raise self.error(f"widget {name!r}: give it a :label: and a caption")
         self.env.note_dependency(str(path))
         node = Widget(widget=name, label=label)
+        node["ids"].append(f"widget-{name}")  # as it is: docutils would make a name of its own
         node["names"].append(f"widget-{name}")
         self.state.document.note_explicit_target(node)
         self.state.nested_parse(self.content, self.content_offset, node)

@@ -47,6 +47,7 @@
     show = build(place);
     update();
     host.dataset.ready = "yes";
+    performance.mark(anchor);
     if (location.hash === `#${anchor}`) host.parentElement.scrollIntoView();
   }
 

@@ -12,8 +12,8 @@ ANSWER = "answer"
 """The tag of a cell that answers an exercise."""
 SAYS = "says"
 """The entry in the header of such a cell with all that it prints."""
-SOLUTION = re.compile(r"^`{3,}\{solution(?:-start)?\} *(?P<label>\S+)", re.MULTILINE)
-"""How the solution of an exercise begins; it names the exercise."""
+EDGE = re.compile(r"^`{3,}\{solution-(?P<kind>start|end)\} *(?P<label>\S*)", re.MULTILINE)
+"""Where a solution that has cells begins, with the name of its exercise, and where it ends."""
 
 
 class Answer(NamedTuple):
@@ -44,8 +44,8 @@ def answers(cells: Iterable[dict]) -> list[Answer]:
     for cell in cells:
         source, metadata = "".join(cell["source"]), cell["metadata"]
         if cell["cell_type"] == "markdown":
-            label = next((match["label"] for match in SOLUTION.finditer(source)), label)
-            label = "" if "{solution-end}" in source.rpartition("{solution-start}")[2] else label
+            for match in EDGE.finditer(source):
+                label = match["label"] if match["kind"] == "start" else ""
         elif ANSWER in metadata.get("tags", []):
             printed = None if cell.get("execution_count") is None else _printed(cell)
             found.append(Answer(label, source, str(metadata.get(SAYS, "")), printed))
