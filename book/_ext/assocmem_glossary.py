@@ -32,6 +32,7 @@ ELSEWHERE = {
     "certificate": ["tail_average_margin"],
     "first place": ["finite_size_scaling"],
     "loss": ["sparse_repair"],
+    "margin": ["why"],
     "pair": ["tail_average_margin"],
     "price": ["dual_certificate", "ridgeless_limit", "proofs"],
     "ratio": ["top1_threshold", "tail_average_margin", "scalar_theory", "leave_one_out", "ridgeless_limit"],
