@@ -284,6 +284,13 @@ figure
 # What the two others miss is the push against target $h$.
 # Wherever that target scored high without pair $h$, the other keys have learnt to hold it down.
 # {numref}`fig-loo-push` shows the push directly.
+#
+# ```{widget} removed_pair
+# :label: A removed pair and three predictions
+# Choose the pair $h$ that goes and comes back, and a prediction: classical (1), rank-one (2) or coupled (3).
+# The first chart has the motion of other scores, predicted and actual; the second has what is missed of the scores of target $h$ for other keys.
+# All is computed while you watch, for 36 pairs in 12 dimensions with $r = 0.2$.
+# ```
 
 # %% tags=["hide-input"]
 others = rest.problem.pairs.V
@@ -671,7 +678,171 @@ figure
 # - The rank-one reduction takes the Hessian that holds thresholds still, the proof of Appendix C the profiled one.
 #   Only the latter is the response to a force.
 #   The difference is small, and it is what {ref}`made entries too large <larger-entry>`.
+
+# %% [markdown]
+# ## Exercises
 #
+# ```{exercise} Up or down
+# :label: ex-loo-push
+#
+# In [the widget](#widget-removed_pair) pair 1 comes back to a memory that was trained without it.
+# Take another key for which target 1 had a high score before.
+# Does this score rise or fall?
+# And which of the three predictions will have the sign right?
+# Decide first, then look at what is said below the charts for each prediction.
+# ```
+#
+# ```{solution} ex-loo-push
+# :class: dropdown
+#
+# It falls.
+# Target 1 is a new competitor of that key, and the key pushes each competitor down with the force $a_i\, q_{j,i}/k$, which is largest for high scores.
+# Over the 35 other keys the score falls by 0.14 for each unit of score before.
+#
+# The classical prediction and the rank-one reduction say that it *rises*, by 0.07.
+# They know of one force only, the pull of pair 1 itself, and how this moves the other scores of target 1 is a matter of chance.
+# The coupled step says that it falls, by 0.19: the sign is right and the size is not yet.
+# In 12 dimensions it misses 18% of the motion, and the two others 37% and 58%.
+# Its error falls like $1/d$, and theirs like $1/\sqrt d$.
+# ```
+#
+# ```{exercise} What makes a pair small
+# :label: ex-loo-smoothing
+#
+# A prediction is good if one pair does not change much by coming back.
+# Predict for pair 1 whether the coupled step will miss a larger or a smaller share of the motion when
+#
+# - the ridge goes from 0.5 to 5,
+# - the sharpness $\beta$ goes from 3 to 10.
+#
+# Try both in [the widget](#widget-removed_pair).
+# In the second case, does the memory move further or less far than before?
+# ```
+#
+# ```{solution} ex-loo-smoothing
+# :class: dropdown
+#
+# With more ridge it misses less, 9% in place of 18%.
+# The memory moves by 0.35 in place of 1.54, so its scores stay where the expansion was made.
+#
+# With less smoothing it misses more, 31%.
+# Yet the memory moves *less* far, by 1.17.
+# A Newton step is not bad because the motion is long, but because slopes change along it.
+# The slope $q'_{j,i}$ of a tail weight is another one as soon as a score has moved by $1/\beta$.
+# So what counts is the motion of scores times $\beta$, and this has grown.
+# ```
+#
+# ```{exercise} A pair that answers itself
+# :label: ex-loo-self
+#
+# The force of a pair that comes back solves $a = \sigma(-m - \zeta - \theta a)$ with $\theta > 0$.
+#
+# 1. Prove that there is exactly one solution, and that it lies between $\sigma(-m - \zeta - \theta)$ and $\sigma(-m - \zeta)$.
+# 2. Show that the new margin $y = m + \zeta + \theta a$ solves $y - \theta\, \sigma(-y) = m + \zeta$. What is its name in {doc}`the scalar theory <scalar_theory>`?
+# 3. Pair 1 of [the widget](#widget-removed_pair) meets the memory with the margin $m = -1.18$, and has $\zeta = 0.00$ and $\theta = 3.14$. Estimate its force without its answer to itself ($\theta = 0$) and with it, then compute.
+# ```
+#
+# ```{solution-start} ex-loo-self
+# :class: dropdown
+# ```
+#
+# 1. The left side grows with $a$ and the right side falls, so they meet once at most.
+#    At $a = 0$ the right side is larger, at $a = 1$ the left side is, so they meet once, between 0 and 1.
+#    The right side lies between its values at $a = 1$ and $a = 0$, which are the two bounds.
+# 2. The solution has $a = \sigma(-y)$; put this into the definition of $y$.
+#    So $y$ is the proximal map $\operatorname{Prox}_\theta(m + \zeta)$.
+#    In a large dimension $\theta$ becomes the same number for all pairs, the susceptibility $\chi$, and $\zeta$ goes to zero.
+#    This is where the margins of the scalar theory come from.
+# 3. Without its answer to itself, the force is $\sigma(1.18)$.
+
+# %% tags=["answer"] says="0.765 without, 0.445 with its answer to itself"
+from scipy.special import expit
+
+from assocmem.theory.scalar import prox
+
+margin_met, theta = -1.18, 3.14
+alone, answered = expit(-margin_met), expit(-prox(margin_met, theta))
+print(f"{alone:.3f} without, {answered:.3f} with its answer to itself")
+
+# %% [markdown]
+# The pair is far from right when it comes back, and would pull with three quarters of the greatest force.
+# But it wins margin as it pulls, and stops at less than half.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} How long is the coupling?
+# :label: ex-loo-coupling
+#
+# The vector $\xi_h$ of {eq}`eq-loo-coupling` adds up the keys $v_i$ with the weights $q_{h,i}$, which depend on the scores $s_{h,i} = (W^\top u_h)^\top v_i$.
+# Forget the forces $a_i$, and let the scores be normal with standard deviation $\nu$.
+#
+# 1. Show that the part of $\xi_h$ along $W^\top u_h$ has a length of about $d^{-1/2}\, \E[q(\nu Z)\, Z]/r$, and that this is not zero.
+# 2. The dimension goes from 64 to 256 at a fixed load. By what factor does $\xi_h$ become shorter? And by what factor if the same weights are dealt out to the keys at random?
+# ```
+#
+# ```{solution-start} ex-loo-coupling
+# :class: dropdown
+# ```
+#
+# 1. Let $e$ be the unit vector along $W^\top u_h$, and write $s_{h,i} = \nu Z_i$.
+#    Then $e^\top v_i = Z_i/\sqrt d$, and the sum of the $n$ terms over $k \simeq rn$ is an average over $r$.
+#    The weight $q$ grows with the score, so it is positively correlated with $Z$, and $\E[q Z] > 0$.
+# 2. The part along $e$ falls like $d^{-1/2}$, by a factor of two.
+#    With weights at random only $\sqrt n/k \sim d^{-1}$ is left, which falls by a factor of four.
+
+# %% tags=["answer"] says="its own weights: 2.2, at random: 4.0"
+import numpy as np
+
+rng, own, dealt = np.random.default_rng(1), [], []
+for size in (64, 256):
+    keys = rng.normal(size=(size, size**2 // 4)) / np.sqrt(size)
+    weights = 1 / (1 + np.exp(-3 * (rng.normal(size=size) @ keys - 0.84)))
+    own.append(np.linalg.norm(keys @ weights / weights.sum()))
+    dealt.append(np.linalg.norm(keys @ rng.permutation(weights) / weights.sum()))
+print(f"its own weights: {own[0] / own[1]:.1f}, at random: {dealt[0] / dealt[1]:.1f}")
+
+# %% [markdown]
+# In place of $W^\top u_h$ the cell has a normal vector, which makes $\nu$ about one, with $\beta = 3$ and the threshold for $r = 0.2$.
+# This half of a power is all that the coupled method is about.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} From a small gradient to a small distance
+# :label: ex-loo-convex
+#
+# Let $\gamma = \lambda n/d^2$ be the coefficient of the ridge in {eq}`eq-loo-objective`, and let $\Psi(W)$ be the objective at the best thresholds.
+# Prove for every memory $W$ that
+#
+# $$
+# \norm{W - \widehat W}_F \le \frac{1}{\gamma}\, \norm{\nabla \Psi(W)}_F .
+# $$
+#
+# Which step of {numref}`fig-loo-chain` is this?
+# What does it say when the ridge goes to zero?
+# ```
+#
+# ```{solution} ex-loo-convex
+# :class: dropdown
+#
+# Each margin is concave in $(W, \mu)$, since the softplus is convex, and the loss is convex and falls.
+# So the sum of the losses is convex in $(W, \mu)$, and stays convex in $W$ when it is minimised over the thresholds.
+# Hence $\Psi$ is a convex function plus $\frac\gamma2 \norm{W}_F^2$, and the gradients at two memories satisfy
+#
+# $$
+# \bigl\langle \nabla\Psi(W) - \nabla\Psi(\widehat W),\, W - \widehat W \bigr\rangle \ge \gamma\, \norm{W - \widehat W}_F^2 .
+# $$
+#
+# At the minimiser the gradient is zero.
+# By the inequality of Cauchy and Schwarz the left side is at most $\norm{\nabla\Psi(W)}_F\, \norm{W - \widehat W}_F$.
+# Divide by the distance.
+#
+# It is the step from the gradient that is left after the Newton step to the distance of the minimiser.
+# With $\gamma \to 0$ it says nothing: a fixed ridge is needed, and the constants of the theorem grow as it goes to zero.
+# ```
+
+# %% [markdown]
 # ## Try
 #
 # Another load, ridge or smoothing; all powers are then fitted to new instances alone:

@@ -272,6 +272,13 @@ ridgeless_figures.draw_critical_load(r)
 # The number $1/\alpha = d^2/n$ says how many entries there are for each key.
 # *The memory can satisfy all keys as long as there are more entries for each key than its price.*
 #
+# ```{widget} moving_edge
+# :label: The edge of the signals and the tail average
+# The first chart has the edge of the signals, $\rho_\alpha$, and the tail average of their competitors, $\kappa_r$.
+# The second has the distance by which a key is lifted to either of them, and as an area the price: the mean square of the lifts.
+# The load alone sets the edge, and the tail fraction alone the tail average; raise the load until they meet.
+# ```
+#
 # The hinge can be seen in the solutions.
 # The susceptibility $\chi$ of the scalar theory says how far a unit of force moves the signal of a key, so that a weight $a$ lifts it by $\chi a$.
 
@@ -284,13 +291,6 @@ ridgeless_figures.draw_hinges(
 # Below the critical load each key is lifted to the edge: by the distance that it lacks, and not at all if it is beyond.
 # Above the critical load the hinge is cut off.
 # The keys to the left of the cut have weight one, the largest there is, and still do not arrive: they are *given up*.
-#
-# ```{widget} moving_edge
-# :label: The edge of the signals and the tail average
-# The edge of the signals, $\rho_\alpha$, against the tail average of their competitors, $\kappa_r$.
-# The load alone sets the one, the tail fraction alone the other.
-# Raise the load, and see the edge move left until it meets the tail average.
-# ```
 #
 # ## The curve
 #
@@ -448,6 +448,14 @@ ridgeless_figures.draw_smoothings(r, betas)
 #
 # A ridge does two things: it keeps the norm finite, and it rounds the transition.
 # The rounded region is {ref}`as wide as the root of the ridge <ridgeless-rounding>`.
+#
+# ```{widget} small_ridge
+# :label: Loss and norm for a ridge and a smoothing
+# Loss and norm scale on both sides of the critical load, for one ridge and one sharpness, and without a ridge (dashed).
+# Lower the ridge, and see the corner at the critical load come out.
+# Then change the sharpness: it moves the curves far above the critical load, and hardly near it.
+# ```
+#
 # At the ridge of the paper's phase diagram, $10^{-6}$, that is three to ten thousandths of the critical load.
 # This is about the scatter between instances at the paper's dimension of 400.
 # It is less than what finite size does in the memories of this page.
@@ -714,7 +722,185 @@ check(
 # - In memories of a finite dimension the tail averages of competitors are lower than $c_r(\nu)$ by about $(2 + \kappa_r^2)/d$ of it, which the predictions at finite size do not have.
 # - Stored memories reach $d = 200$, with 125 million scores at load 0.28; the paper's sizes are 400 and 600. The sweeps `slice_paper`, `grid_paper` and `boundaries_paper` in `data/ridgeless_limit` compute those on a GPU, a point at a time ({doc}`../sweeps`), and this page draws the largest there are.
 # - The paper does not state the smoothing of its phase diagram, its grid, or how its open circles were found.
+
+# %% [markdown]
+# ## Exercises
 #
+# ```{exercise} The edge and the load
+# :label: ex-ridgeless-edge
+#
+# [The widget](#widget-moving_edge) begins at load 0.2 and $r = 0.15$, where 97.7% of the keys sit at the edge.
+# Predict three things before you move a slider.
+# Which way does the edge move when the load grows?
+# Do more keys sit at it then, or fewer?
+# And what does the tail fraction do to the signals, as long as the load stays below the critical one?
+# ```
+#
+# ```{solution} ex-ridgeless-edge
+# :class: dropdown
+#
+# By {eq}`eq-ridgeless-rho` the mean square of the lifts is $1/\alpha$, the number of entries for each key.
+# A larger load leaves fewer entries for a key, so the edge moves to the left.
+#
+# The share at the edge is $\Phi(\rho_\alpha)$, so it shrinks: at load 0.29 it is 94.2%.
+# This does not mean that keys are given up.
+# The keys that leave the atom are those that lie beyond the edge by themselves, once it has come down to them.
+#
+# The tail fraction does nothing to the signals: over $\nu$ their law is $\max(G, \rho_\alpha)$, in which $r$ does not occur.
+# It moves $\kappa_r$ alone, and so it decides how long there is a margin.
+# ```
+#
+# ```{exercise} Half of the competitors
+# :label: ex-ridgeless-half
+#
+# The tail average may run over half of all competitors, $r = 1/2$.
+# How many pairs fit then, for each entry of the memory?
+# Write $\alpha_c(1/2)$ with $\varphi$ and $\Phi$ first, then compute it.
+# ```
+#
+# ```{solution-start} ex-ridgeless-half
+# :class: dropdown
+# ```
+#
+# Half of a normal law lies above 0, so $\kappa_{1/2} = \varphi(0) / (1/2) = \sqrt{2/\pi}$.
+# The closed form of the critical load becomes
+#
+# $$
+# \begin{aligned}
+# \frac{1}{\alpha_c(1/2)} = {}& \Bigl(1 + \frac2\pi\Bigr)\, \Phi\bigl(\sqrt{2/\pi}\bigr) \\
+# & + \sqrt{2/\pi}\; \varphi\bigl(\sqrt{2/\pi}\bigr) .
+# \end{aligned}
+# $$
+
+# %% tags=["answer"] says="0.658"
+from assocmem.theory.ridgeless import critical_load
+
+print(f"{critical_load(0.5):.3f}")
+
+# %% [markdown]
+# Nearly two pairs fit for every three entries.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} What it is worth to leave strong keys alone
+# :label: ex-ridgeless-hinge
+#
+# The best memory lifts the keys that fall short of the tail average, and leaves the others alone.
+# Suppose that it must give *every* key the signal $\kappa_r \nu$ exactly, from below and from above.
+#
+# 1. What is the price of a key then, and up to which load can it be paid?
+# 2. Prove that $1/(1 + \kappa_r^2) < \alpha_c(r) < 2$ for every $r < 1$.
+# 3. By what factor is $\alpha_c(r)$ larger than the load of the first question? Guess it for $r = 0.15$, $r = 0.5$ and $r = 1$, then compute.
+# ```
+#
+# ```{solution-start} ex-ridgeless-hinge
+# :class: dropdown
+# ```
+#
+# 1. Each key has to be moved by $\kappa_r - G$, up or down.
+#    The price is $\E(\kappa_r - G)^2 = 1 + \kappa_r^2$, and it can be paid up to the load $1/(1 + \kappa_r^2)$.
+#    A direct count agrees.
+#    To fix $n$ signals at $t$ is to solve $n$ linear equations for the $d^2$ entries of $W$.
+#    For directions like independent ones of length one the smallest solution has $\norm{W}_F^2 \simeq n t^2 / (1 - \alpha)$.
+#    So $\nu^2 = \alpha t^2 / (1 - \alpha)$, and $t = \kappa_r \nu$ says $\alpha\, (1 + \kappa_r^2) = 1$.
+# 2. The square of $\kappa_r - G$ is at least that of the hinge, and larger where $G > \kappa_r$, so $1/\alpha_c < 1 + \kappa_r^2$.
+#    For $r < 1$ the tail average $\kappa_r$ is positive, so $(\kappa_r - G)_+ \ge (-G)_+$, and it is larger where $G < \kappa_r$.
+#    So $1/\alpha_c > \E(-G)_+^2 = 1/2$.
+# 3. The factor is $\alpha_c(r)\, (1 + \kappa_r^2)$.
+
+# %% tags=["answer"] says="1.006 1.076 2.000"
+from assocmem.theory.ridgeless import critical_load, tail_mean
+
+print(*(f"{critical_load(x) * (1 + tail_mean(x) ** 2):.3f}" for x in (0.15, 0.5, 1)))
+
+# %% [markdown]
+# Where few competitors count, hardly any key is strong by itself, and the freedom is worth less than one per cent.
+# Where all of them count, half of the keys are right without training, and it is worth a factor of two.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} Why the curve ends at 2
+# :label: ex-ridgeless-cover
+#
+# If all competitors count, their average is zero in the limit, and the margin of a key is its signal $u_i^\top W v_i$.
+# Prove, for every $n$ and $d$: the probability that some $W$ makes all $n$ signals positive is exactly
+#
+# $$
+# P = 2^{1 - n} \sum_{k < d^2} \binom{n - 1}{k} .
+# $$
+#
+# What is it at the load $n/d^2 = 2$?
+# What do you expect at the loads 1.5 and 2.5, for $d = 10$?
+# ```
+#
+# ```{solution-start} ex-ridgeless-cover
+# :class: dropdown
+# ```
+#
+# The signals are inner products of $W$ with the vectors $f_i = \operatorname{vec}(u_i v_i^\top)$ in $D = d^2$ dimensions.
+# Any $D$ of these vectors are linearly independent with probability one.
+# Their determinant is a polynomial in all entries, and it does not vanish everywhere: the products $u_i v_i^\top$ can be the $d^2$ matrices that have a single one.
+#
+# For vectors in general position Cover counted the sign patterns that linear functions give to them: there are $2 \sum_{k < D} \binom{n - 1}{k}$ of the $2^n$ {cite:p}`cover1965geometrical`.
+# The law of the pairs does not change when some $u_i$ change their signs.
+# So each pattern is as likely to be among them as any other, in particular the one with all signs positive.
+# Its probability is their number over $2^n$.
+#
+# This is the probability that $n - 1$ tosses of a coin have fewer than $D$ heads.
+# At $n = 2D$ there are $2D - 1$ tosses, and it is exactly one half, by symmetry.
+# As $D$ grows it jumps from one to zero there.
+
+# %% tags=["answer"] says="1.000 0.500 0.001"
+from math import comb
+
+for n_pairs in (150, 200, 250):
+    patterns = sum(comb(n_pairs - 1, heads) for heads in range(100))
+    print(f"{patterns / 2 ** (n_pairs - 1):.3f}", end=" ")
+
+# %% [markdown]
+# So $\alpha_c(1) = 2$ is the capacity of a perceptron with $d^2$ weights.
+# That the weights form a matrix and the inputs are products of two vectors changes nothing at all.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} A hundredth of the ridge
+# :label: ex-ridgeless-hundredth
+#
+# Take $r = 0.15$ and $\beta = 3$, and lower the ridge from $10^{-4}$ to $10^{-6}$.
+# By what factor does the loss fall at 0.9 of the critical load, and at 1.1 times that load?
+# Predict both, the first with {eq}`eq-ridgeless-rate`.
+# Then look at [the widget](#widget-small_ridge), and compute.
+# ```
+#
+# ```{solution-start} ex-ridgeless-hundredth
+# :class: dropdown
+# ```
+#
+# Below the critical load the loss is about $\lambda \nu_\lambda / \delta$.
+# The ridge falls by a hundred, but the norm grows meanwhile, and the loss falls by a hundred over the growth of the norm.
+# Above the critical load the loss is near its limit already, and does not fall.
+
+# %% tags=["answer"] says="0.9: 47.7, from the norm 47.1\n1.1: 1.0, from the norm 99.7"
+from assocmem.theory.ridgeless import critical_load
+from assocmem.theory.scalar import solve_scalar
+
+for side in (0.9, 1.1):
+    setting = (side * critical_load(0.15), 0.15)
+    more, less = (solve_scalar(*setting, beta=3, ridge=x) for x in (1e-4, 1e-6))
+    falls, from_norm = more.loss / less.loss, 100 * more.nu / less.nu
+    print(f"{side}: {falls:.1f}, from the norm {from_norm:.1f}")
+
+# %% [markdown]
+# The norm grows from 29.9 to 63.5 at the lower load, by a factor of 2.12.
+# At the higher load the formula has nothing to say, as it holds below the critical load only.
+#
+# ```{solution-end}
+# ```
+
+# %% [markdown]
 # ## Try
 #
 # Change the tail fraction, the smoothing, and how far below the critical load the theory is followed.
@@ -733,35 +919,6 @@ check(
 # print(am.sat_laws(0.28, 0.15).percentile.cdf(0.95))
 # print(am.solve_unsat(0.4, 0.15, 30).nu)
 # print(crossover(0.2944, 0.15, 1e-8).loss)
-# ```
-
-# %% [markdown]
-# ## Exercises
-#
-# ```{exercise} Half of the competitors
-# :label: ex-ridgeless-half
-#
-# The tail average may run over half of all competitors, $r = 1/2$.
-# How many pairs fit then, per entry of the matrix?
-# Write $\alpha_c(1/2)$ with $\varphi$ and $\Phi$ first, then compute it.
-# ```
-#
-# ```{solution-start} ex-ridgeless-half
-# :class: dropdown
-# ```
-#
-# Half of a normal law lies above 0, so $\kappa_{1/2} = \varphi(0) / (1/2) = \sqrt{2/\pi}$.
-# Put this into the closed form of the critical load.
-
-# %% tags=["answer"] says="0.658"
-from assocmem.theory.ridgeless import critical_load
-
-print(f"{critical_load(0.5):.3f}")
-
-# %% [markdown]
-# Two pairs for every three entries, nearly.
-#
-# ```{solution-end}
 # ```
 
 # %% [markdown] tags=["second-page"]

@@ -50,7 +50,7 @@ def test_each_section_has_exercises_with_solutions_and_one_that_a_cell_answers(n
     mine = answers(cells)
     assert mine
     assert {a.exercise for a in mine} <= set(labels)
-    story = prose.partition("\n# ")[2]
+    story = prose.partition("\n# ")[0]
     assert story.index("## Limits") < story.index("## Exercises") < story.index("## Try")
 
 

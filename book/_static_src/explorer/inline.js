@@ -8,7 +8,7 @@
 //     build(place) {                                             // once; place.body is a div
 //       const chart = place.chart({title, xLabel, yLabel});      // as widgets.chart
 //       return (values) => { chart.draw(...); place.say("..."); };   // whenever a setting has changed
-//     },
+//     },                                                             // (a promise, if it is drawn in pieces)
 //   });
 
 (function (scope) {
@@ -36,8 +36,9 @@
     };
     let show = () => {};
     const update = () => {
-      show(controls.values);
+      const drawn = show(controls.values);
       if (explorer) further.setAttribute("href", pageOf(...explorer(controls.values)));
+      return drawn;
     };
     host.replaceChildren();
     const controls = settings(host, specs, soon(update), presets, { prefix: name, anchor, label: words });
@@ -45,8 +46,7 @@
     if (explorer) controls.tools.append(further);
     host.append(body, answer);
     show = build(place);
-    update();
-    host.dataset.ready = "yes";
+    Promise.resolve(update()).then(() => (host.dataset.ready = "yes")); // when the first picture is whole
     performance.mark(anchor);
     if (location.hash === `#${anchor}`) host.parentElement.scrollIntoView();
   }

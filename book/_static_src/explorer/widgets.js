@@ -275,7 +275,7 @@
       }));
     }
 
-    new ResizeObserver(() => last && frame && Math.abs(frame.W - Math.max(220, figure.clientWidth)) > 1 && draw(last)).observe(figure);
+    new ResizeObserver(() => last && frame && frame.W !== Math.max(220, figure.clientWidth) && draw(last)).observe(figure);
     return {
       draw, svg,
       // Numbers at a place on the screen, or null beside the axes.
