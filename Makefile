@@ -58,9 +58,10 @@ bench: $(READY)           ## measure fits and verdicts against their peers (an h
 	@$(BIN)/python -m assocmem build && $(BIN)/python benchmarks/pages.py
 	@$(BIN)/python benchmarks/page.py
 
-overview: $(READY)        ## redraw the figures of the opening page, of the idea in 15 minutes and of shared links
+overview: $(READY)        ## redraw the figures of the opening page, of the idea in 15 minutes, of the page by hand and of shared links
 	@$(BIN)/python -m assocmem.book.overview book
 	@$(BIN)/python -m assocmem.book.idea_figures book
+	@$(BIN)/python -m assocmem.book.by_hand_figures book
 
 lock: $(READY)            ## write constraints.txt from what is installed
 	@$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt

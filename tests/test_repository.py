@@ -59,7 +59,7 @@ def test_readers_come_through_the_story_before_anything_that_is_run():
     captions = [part["caption"] for part in toc["parts"]]
     assert (captions[0], captions[-3:]) == ("Start", ["Explore", "Reference", "Run it yourself"])
     start, *_, last = ([entry["file"] for entry in part["chapters"]] for part in toc["parts"])
-    assert start == ["book/idea", "book/notation", "book/glossary"]
+    assert start == ["book/idea", "book/by_hand", "book/why", "book/notation", "book/glossary"]
     assert {"book/how_to", "book/sweeps", "book/tables", "book/status", "book/benchmarks"} <= set(last)
 
 

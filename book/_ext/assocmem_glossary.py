@@ -19,7 +19,7 @@ from assocmem.book.sections import PAGES, section_of
 
 GLOSSARY = "book/glossary"
 """The page with the terms."""
-ALSO = {"book/idea", "book/proofs", "book/errata"}
+ALSO = {"book/idea", "book/by_hand", "book/why", "book/proofs", "book/errata"}
 """Pages that get links besides the sections."""
 ORDINARY = {
     *("check", "clip", "column", "comparison", "coupling", "dual"),
@@ -32,6 +32,7 @@ ELSEWHERE = {
     "certificate": ["tail_average_margin"],
     "first place": ["finite_size_scaling"],
     "loss": ["sparse_repair"],
+    "margin": ["why"],
     "pair": ["tail_average_margin"],
     "price": ["dual_certificate", "ridgeless_limit", "proofs"],
     "ratio": ["top1_threshold", "tail_average_margin", "scalar_theory", "leave_one_out", "ridgeless_limit"],

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 
-from assocmem.book import idea_figures, overview, plotting
+from assocmem.book import by_hand_figures, idea_figures, overview, plotting
 from assocmem.book.plotting import INK, MARKERS, PALETTE, Table, proportion_interval, series
 from assocmem.sweeps.project import project_root
 
@@ -42,7 +42,7 @@ def test_wilson_interval_is_the_closed_form():
     assert high[1] == pytest.approx(z**2 / (m + z**2))
 
 
-PLACES = overview.PLACES | idea_figures.PLACES
+PLACES = overview.PLACES | idea_figures.PLACES | by_hand_figures.PLACES
 
 
 @pytest.mark.parametrize("draw", PLACES)
