@@ -1112,7 +1112,10 @@ for digits in (6, 100, 1000):
 # By the inequality of Cauchy and Schwarz
 #
 # $$
-# (x + y)^2 \le (a + b) \Bigl( \frac{x^2}{a} + \frac{y^2}{b} \Bigr) \le 4\,(a + b) ,
+# \begin{aligned}
+# (x + y)^2 &\le (a + b) \Bigl( \frac{x^2}{a} + \frac{y^2}{b} \Bigr) \\
+# &\le 4\,(a + b) ,
+# \end{aligned}
 # $$
 #
 # with equality at $x = 2a/\sqrt{a + b}$ and $y = 2b/\sqrt{a + b}$.
