@@ -223,7 +223,7 @@ figures.draw_plane(dip, rise, n, d)
 # :label: Unlucky signals and lucky competitors
 # The plane of dips $x$ and rises $y$, with the line $x + y = \sqrt c$ beyond which a key fails.
 # Move the ratio $c$ from 2 to 8: the line first passes the typical key, and last the corner of the worst one.
-# The points of the typical and the worst key are for the number of keys that is set; the curves on the right count the keys, in powers of $n$.
+# The points of the typical and the worst key are for the number of keys that is set; the second chart counts the keys, in powers of $n$.
 # ```
 #
 # So the union bound over all $n^2$ pairs, with which the paper proves the theorem, is not as wasteful as it may seem.
