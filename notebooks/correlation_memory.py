@@ -223,7 +223,7 @@ figures.draw_plane(dip, rise, n, d)
 # :label: Unlucky signals and lucky competitors
 # The plane of dips $x$ and rises $y$, with the line $x + y = \sqrt c$ beyond which a key fails.
 # Move the ratio $c$ from 2 to 8: the line first passes the typical key, and last the corner of the worst one.
-# The points of the typical and the worst key are for the number of keys that is set; the curves on the right count the keys, in powers of $n$.
+# The points of the typical and the worst key are for the number of keys that is set; the second chart counts the keys, in powers of $n$.
 # ```
 #
 # So the union bound over all $n^2$ pairs, with which the paper proves the theorem, is not as wasteful as it may seem.
@@ -1112,7 +1112,10 @@ for digits in (6, 100, 1000):
 # By the inequality of Cauchy and Schwarz
 #
 # $$
-# (x + y)^2 \le (a + b) \Bigl( \frac{x^2}{a} + \frac{y^2}{b} \Bigr) \le 4\,(a + b) ,
+# \begin{aligned}
+# (x + y)^2 &\le (a + b) \Bigl( \frac{x^2}{a} + \frac{y^2}{b} \Bigr) \\
+# &\le 4\,(a + b) ,
+# \end{aligned}
 # $$
 #
 # with equality at $x = 2a/\sqrt{a + b}$ and $y = 2b/\sqrt{a + b}$.

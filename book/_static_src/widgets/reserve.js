@@ -52,9 +52,10 @@
       const failures = chart("Keys that are not retrieved", "expected number"), losses = chart("The two losses", "share; multiple of γ");
       const places = Array.from({ length: POINTS + 1 }, (_, i) => Math.log(SHARES[0]) + (i / POINTS) * Math.log(SHARES[1] / SHARES[0]));
       const kept = new Map();
-      let waiting = null, before = [];
+      let waiting = null, before = [], whole = null;
+      const first = new Promise((done) => (whole = done));
 
-      // The curve over all shares takes a while: the first is computed at once, later ones in pieces.
+      // The curve over all shares takes a while and is computed in pieces.
       function grow({ gamma, ratio, digits }, piece) {
         const key = [gamma, ratio, digits].join(), logN = digits * Math.log(10), start = performance.now();
         if (!kept.has(key)) kept.set(key, { points: [], best: null });
@@ -70,9 +71,9 @@
       return function show(values) {
         clearTimeout(waiting);
         const { share, gamma, ratio, digits } = values, logN = digits * Math.log(10), n = 10 ** digits;
-        const { points, best } = grow(values, kept.size ? 0 : Infinity), paper = picture.paperShare(logN);
+        const { points, best } = grow(values, 0), paper = picture.paperShare(logN);
         const later = () => (waiting = setTimeout(() => (grow(values, PIECE).best ? show(values) : later()), 0));
-        if (best) before = points;
+        if (best) (whole(), (before = points)); // until then the curve before is shown, pale
         else later();
         const here = picture.repair(logN, ratio, share, gamma), proof = picture.repair(logN, ratio, paper, gamma, 2);
         const plain = picture.logPlain(logN, ratio), few = (best ? points : []).filter(([, y]) => y < Math.log(FLOOR)).map(([x]) => say(Math.exp(x), 2));
@@ -109,6 +110,7 @@
             : best ? `For this γ the best share is ${say(Math.exp(best[0]), 2)}, where the number is ${expected(best[1])}. ` : "") +
           `The share in the proof, ${say(paper, 3)}, leaves the base the ratio ${say(ratio * (1 - paper) ** 2, 3)}, ` +
           `and the number is ${expected(proof.logFailures)}.`);
+        return first;
       };
     },
   });
