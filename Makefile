@@ -66,7 +66,7 @@ lock: $(READY)            ## write constraints.txt from what is installed
 	@$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
 
 clean:                    ## forget all results and the environment
-	rm -rf $(VENV) $(VENV)-newest _build book/sections book/_extra
+	rm -rf $(VENV) $(VENV)-newest _build book/sections book/_extra book/_static_src/widgets/data
 	rm -f book/ledger.md book/ledger_line.md book/proof_map.md book/status.md book/tables.md book/_static_src/explorer/tables.js
 
 # The last step makes the link to the sources relative: Python cannot read an accented one in the C locale.

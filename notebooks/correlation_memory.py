@@ -219,6 +219,13 @@ figures.draw_plane(dip, rise, n, d)
 # The last point that it touches is the corner $x = y = \sqrt 2$: the worst key again, with an ordinary best competitor.
 # Lucky competitors do not change the constant.
 #
+# ```{widget} two_extremes
+# :label: Unlucky signals and lucky competitors
+# The plane of dips $x$ and rises $y$, with the line $x + y = \sqrt c$ beyond which a key fails.
+# Move the ratio $c$ from 2 to 8: the line first passes the typical key, and last the corner of the worst one.
+# The points of the typical and the worst key are for the number of keys that is set; the curves on the right count the keys, in powers of $n$.
+# ```
+#
 # So the union bound over all $n^2$ pairs, with which the paper proves the theorem, is not as wasteful as it may seem.
 # Near the corner it counts the half of the pairs with $x > \sqrt 2$ too often, since they come in bunches: many competitors of one exceptional key.
 # At the transition this makes the bound too large by a factor of two, and no more.
@@ -674,6 +681,12 @@ check(
 # So the constant 8 is approached *from below*, and no faster than $2 \log\log n / \log n$.
 # Success turns from 5% to 95% over a stretch of $16/\log n$.
 #
+# ```{widget} slow_approach
+# :label: How slowly the ratio approaches 8
+# The ratio $d^2/(n \log n)$ at which a share of all memories retrieves everything: half of them, or another share that you set.
+# Move the number of digits, and see how far below 8 one half still is.
+# ```
+#
 # The exact law of one column gives the same ratio without the Gaussian picture, for numbers of pairs up to $10^{12}$.
 
 # %%
@@ -969,6 +982,171 @@ check(
 # - In computing $p$ the largest coordinate of a random direction is exact up to three-point correlations, which cost less than 1% from $n = 60$ on.
 # - The Gaussian picture underrates the signal's variance by the factor $1 + 4d/n$. Below a few thousand pairs that moves the transition more than the $\log\log n$ term does, and in the opposite direction.
 # - Nothing here says that 8 is the best constant for *some* memory. It is not: the next sections reach 2.
+#
+# ## Exercises
+#
+# ```{exercise} Failing keys, failing pairs
+# :label: ex-cmm-pairs-or-keys
+#
+# At the ratio $c = 4$ more and more keys fail as $n$ grows.
+# Predict two powers of $n$: that of the number of failing keys, and that of the number of failing pairs of a key and a competitor.
+# Which is larger, and why?
+# Then set the ratio to 4 and $n$ to a hundred digits in [the widget](#widget-two_extremes).
+# ```
+#
+# ```{solution} ex-cmm-pairs-or-keys
+# :class: dropdown
+#
+# The failing keys number $n^{\theta(4)}$ by {eq}`eq-theta`, and $\theta(4) = 1 - \frac12 (2 - \sqrt 2)^2 = 2\sqrt 2 - 2$, which is 0.83.
+# Most of them dip by $2 - \sqrt 2 = 0.59$ and meet an ordinary best competitor.
+#
+# The count of pairs {eq}`eq-count` is largest on the line $x + y = 2$ where $x = y = 1$.
+# There it is $n^1$, which is more.
+#
+# The two do not contradict each other.
+# Only $n^{1/2}$ keys dip by 1, but each of them is beaten by all competitors that rise to 1, and there are $n^{1/2}$ of those.
+# The union bound over pairs counts each of these defeats.
+# At the ratio 8 the two powers meet at zero.
+# ```
+#
+# ```{exercise} Within a tenth, a hundredth, a thousandth of 8
+# :label: ex-cmm-digits
+#
+# How many decimal digits must $n$ have for the ratio at one half to be within 0.1 of 8, within 0.01, and within 0.001?
+# Use the first terms {eq}`eq-cmm-half`.
+# Before you compute, predict whether each step multiplies the number of digits by less than ten, by ten, or by more.
+# ```
+#
+# ```{solution-start} ex-cmm-digits
+# :class: dropdown
+# ```
+#
+# The gap is $(2 \log\log n + b)/\log n$.
+# If $\log n$ grew tenfold, the denominator would grow tenfold, but the numerator grows as well.
+# So it takes a little more than ten times as many digits.
+
+# %% tags=["answer"] says="0.1: 79 digits\n0.01: 1010 digits\n0.001: 12270 digits"
+import math
+
+from scipy.optimize import brentq
+
+from assocmem.theory.outer_products import half_success_expansion
+
+for gap in (0.1, 0.01, 0.001):
+    log_n = brentq(lambda x, gap=gap: 8 - gap - half_success_expansion(x), 50, 1e6)
+    print(f"{gap}: {log_n / math.log(10):.0f} digits")
+
+# %% [markdown]
+# The Gaussian picture itself, without the expansion, needs 77 digits for the first and 1003 for the second.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} Exactly at 8
+# :label: ex-cmm-exactly-eight
+#
+# The theorem speaks of ratios above 8.
+# Let the ratio be 8, at every $n$.
+# Does the probability that all pairs are retrieved tend to 0, to 1, or to something between, in the Gaussian picture?
+# And why can the theorem nevertheless not say "at least 8"?
+# ```
+#
+# ```{solution-start} ex-cmm-exactly-eight
+# :class: dropdown
+# ```
+#
+# Put $t^2 = 8 \log n$ into {eq}`eq-pair-count` and take half of it.
+# Then $n^2 e^{-t^2/4}$ is 1, and the expected number of failing keys is about
+#
+# $$
+# n\,p \simeq \frac{1}{2 \sqrt{8 \pi \log n}} .
+# $$
+#
+# It tends to zero, so success tends to one.
+# But it does so only like $1/\sqrt{\log n}$, where a ratio above 8 would give a negative power of $n$.
+# The cell prints $n\,p$, integrated, and this formula beside it.
+
+# %% tags=["answer"] says="6 digits: 0.0391, 0.0268\n100 digits: 0.0079, 0.0066\n1000 digits: 0.0023, 0.0021"
+import math
+
+from assocmem.theory.outer_products import log_expected_failures
+
+for digits in (6, 100, 1000):
+    log_n = digits * math.log(10)
+    failing = math.exp(log_expected_failures(log_n, 8))
+    formula = 0.5 / math.sqrt(8 * math.pi * log_n)
+    print(f"{digits} digits: {failing:.4f}, {formula:.4f}")
+
+# %% [markdown]
+# The theorem asks for a lower limit of the ratio.
+# A lower limit of 8 is also had by the sequence $c_{1/2}(n)$ of {eq}`eq-cmm-half`, which comes to 8 from below.
+# Along that one the probability stays at one half.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} Signals and competitors of different variance
+# :label: ex-cmm-variances
+#
+# Give the signals in {eq}`eq-picture` the variance $a \alpha$ and the competitors the variance $b \alpha$, with $b > 0$.
+# Prove, with the count of pairs, that all keys are retrieved beyond the ratio
+#
+# $$
+# c = \begin{cases}
+# 4\,(a + b) & (a \le b) , \\
+# 2\,\bigl(\sqrt a + \sqrt b\bigr)^2 & (a \ge b) .
+# \end{cases}
+# $$
+#
+# What does it say when the signals do not fluctuate at all?
+# And for which $a$ and $b$ does the union bound over pairs find the right constant?
+# ```
+#
+# ```{solution} ex-cmm-variances
+# :class: dropdown
+#
+# A dip beyond $x$ now has probability $n^{-x^2/2a}$ and a rise beyond $y$ has $n^{-y^2/2b}$.
+# So pairs occur where $x^2/2a + y^2/2b \le 2$ and $x^2 \le 2a$, and a pair fails where $x + y \ge \sqrt c$.
+# The constant is the square of the largest $x + y$ that occurs.
+#
+# By the inequality of Cauchy and Schwarz
+#
+# $$
+# (x + y)^2 \le (a + b) \Bigl( \frac{x^2}{a} + \frac{y^2}{b} \Bigr) \le 4\,(a + b) ,
+# $$
+#
+# with equality at $x = 2a/\sqrt{a + b}$ and $y = 2b/\sqrt{a + b}$.
+# That point satisfies $x^2 \le 2a$ exactly if $a \le b$.
+# (For $a = 0$ there is no dip, and $y^2 \le 4b$ says the same.)
+#
+# If $a > b$, the point lies beyond the cut.
+# On the arc to its left $x + y$ increases with $x$, so the largest value is at the corner $x = \sqrt{2a}$, $y = \sqrt{2b}$.
+#
+# Without fluctuation, $a = 0$, the constant is 4: half of what outer products need.
+# The next section builds such a memory.
+#
+# The union bound over pairs knows nothing of the cut, and gives $4\,(a + b)$ always.
+# It is right for $a \le b$ and too large for $a > b$.
+# Outer products have $a = b$, the last case in which it is right.
+# ```
+#
+# ```{exercise} Mean and median
+# :label: ex-cmm-median
+#
+# At the load 1, is the percentile of half of the keys above or below the mean percentile?
+# Predict it from {numref}`fig-percentile`, then compute both.
+# ```
+#
+# ```{solution} ex-cmm-median
+# :class: dropdown
+#
+# The percentile is $\Phi(Z_i + \alpha^{-1/2})$, which increases with $Z_i$, and half of all $Z_i$ are above 0.
+# So the median is $\Phi(\alpha^{-1/2})$, and at the load 1 it is $\Phi(1) = 0.841$.
+# The mean is $\Phi(1/\sqrt{2\alpha}) = \Phi(0.707) = 0.760$.
+#
+# The median is larger at every load, because $1/\sqrt\alpha$ is larger than $1/\sqrt{2\alpha}$.
+# A few keys that sink far into the crowd pull the mean down.
+# ```
 #
 # ## Try
 #

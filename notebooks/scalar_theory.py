@@ -196,6 +196,14 @@ memory = [
 #
 # Both numbers $\nu$ and $\chi$ follow from load, tail fraction, sharpness and ridge, by {ref}`two equations <scalar-equations>` that come further down.
 # With them the whole map from fresh scores to signals is known.
+#
+# ```{widget} proximal
+# :label: The proximal map, and the law that it makes
+# The proximal map from fresh margins to margins, and the law of the margins before the push and after it, for any size $\nu$ and any susceptibility $\chi$.
+# Raise $\chi$, and see the keys pushed that lag behind while those ahead stay; raise $\nu$, and see the keys spread.
+# The sentence below the charts says to which load and ridge the two numbers belong.
+# ```
+#
 # We solve the equations, and compute the signal that belongs to each of a range of fresh scores.
 
 # %%
@@ -294,6 +302,13 @@ figure
 # The supremum over $\chi$ has been carried out, and has become the square root.
 # The weights of the solution, which are the forces $\sigma(-m)$, make the bound an equality at $\nu_*$.
 # Why one convex potential is behind the two numbers is half a page: {ref}`proof-duality`.
+#
+# ```{widget} scalar_potential
+# :label: The potential, its minimum and its maximum
+# The reduced potential $\mathcal V(\nu)$ is the sum of the ridge term $\lambda \nu^2 / 2$ and the mean loss of the keys at the best $\chi$.
+# Its minimum is the size of the trained memory; at that size the potential over $\chi$ has its maximum at the susceptibility.
+# Lower the ridge at load 0.6 and at load 0.2, and see the minimum stop at the one and run away at the other.
+# ```
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-potential", "caption": "The scalar potential at the section's parameters. Top: the reduced potential against the size $\\nu$, and the dual lower bound with the weights of the solution; they touch at the minimum. Bottom: the potential at the best $\\nu$ against the susceptibility $\\chi$, with a single maximum. Dots: the saddle point."}, "image": {"alt": "Top, a convex curve with a dashed curve below that touches it at its minimum. Bottom, a curve with one maximum."}}
 figure, (top, bottom) = panels(1, rows=2, height=5.8, width=5.4)
@@ -483,6 +498,156 @@ figure
 # - The laws are one-key laws. They say nothing about how the margins of two keys depend on each other.
 #
 # What larger memories can tell, and cannot, is at the end of {doc}`all checks <scalar_theory_checks>`.
+#
+# ## Exercises
+#
+# ```{exercise} A hundred times the susceptibility
+# :label: ex-scalar-hundred
+#
+# At the section's parameters the key in the middle has the fresh margin $-1.36$, and is pushed up by 0.81.
+# How far is it pushed if it gives way a hundred times as easily, with $\chi = 128$ at the same $\nu$?
+# Write down a guess, then set $\chi$ in [the widget](#widget-proximal).
+# Show from {eq}`eq-scalar-prox` how the push grows with $\chi$ in the end.
+# ```
+#
+# ```{solution} ex-scalar-hundred
+# :class: dropdown
+#
+# It is pushed by 4.64, not six times as far.
+# The force is what is left in the end, and a key that has come above zero is hardly pushed any more.
+#
+# Let $P = y - x = \chi\, \sigma(-y)$ be the push.
+# Then $e^y = \chi / P - 1$.
+# For large $\chi$ the margin is large as well, so that $\chi / P$ is, and $y \approx \log \chi - \log P$.
+# The push is $y - x$, and so it grows like $\log \chi$, less the logarithm of that logarithm.
+# A further factor of a hundred, from 128 to 12 845, makes it 8.66, which is 4.02 more; $\log 100$ is 4.61.
+#
+# Only keys far below zero are pushed in proportion to $\chi$: their force is one whatever happens.
+# ```
+#
+# ```{exercise} Twice the critical load
+# :label: ex-scalar-twice
+#
+# For $r = 0.15$ the {doc}`critical load <ridgeless_limit>` is $\alpha_c = 0.294$: below it a memory can give all keys a positive margin.
+# At twice that load a memory could still serve nearly half of all keys.
+# It would be trained on these alone, which is a load below $\alpha_c$, and would give up the others.
+# What share of keys has a positive margin under the memory that minimises {eq}`eq-scalar-learning` for all of them, at $\beta = 3$ and a ridge of $10^{-7}$?
+#
+# Show first that a key fails exactly if its fresh margin is below $-\chi / 2$, and write the share with $\nu$, $\chi$, $c$ and the normal distribution function $\Phi$.
+# ```
+#
+# ```{solution-start} ex-scalar-twice
+# :class: dropdown
+# ```
+#
+# The proximal map increases, and it takes $x = -\chi / 2$ to $y = 0$, since $\sigma(0) = \frac12$.
+# The fresh margin is $\nu G - c$, so the share of positive margins is $\Phi\bigl((\chi / 2 - c) / \nu\bigr)$.
+# The cell prints it by this formula and from the law of the margins.
+
+# %% tags=["answer"] says="0.139 0.139"
+from scipy.special import ndtr
+
+from assocmem.theory.ridgeless import critical_load
+from assocmem.theory.scalar import solve_scalar
+
+at_twice = solve_scalar(2 * critical_load(0.15), 0.15, beta=3, ridge=1e-7)
+served = ndtr((at_twice.chi / 2 - at_twice.c) / at_twice.nu)
+by_law = 1 - at_twice.margin_cdf(0)
+print(f"{served:.3f} {by_law:.3f}")
+
+# %% [markdown]
+# The trained memory serves one key in seven, and not one in two.
+# The logistic loss grows in proportion to a negative margin.
+# It is cheaper to bring all keys a little nearer to zero than to serve some and leave the others behind.
+# The objective counts losses, not successes, and the theorem says nothing of memories that minimise something else.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} Read backwards
+# :label: ex-scalar-backwards
+#
+# To find $\nu$ and $\chi$ from load and ridge two equations have to be solved.
+# The other way is explicit.
+# Differentiate the potential {eq}`eq-scalar-potential` in $\chi$, and find the load from $\nu$ and $\chi$.
+# What does the equation say about the pushes of all keys?
+# Then find the ridge.
+# Do all pairs $\nu$, $\chi$ belong to a memory?
+# ```
+#
+# ```{solution} ex-scalar-backwards
+# :class: dropdown
+#
+# In the derivative of a minimum only what stands in the formula counts, since the best $s$ is stationary.
+# So $\partial_\chi e_\chi(g) = - (s - g)^2 / 2 \chi^2$, and $s - g$ is the push $\chi A$.
+# The derivative of the potential is $\nu^2 / 2 \alpha \chi^2 - \frac12 \E A^2$, and it vanishes at
+#
+# $$
+# \nu^2 = \alpha\, \E (\chi A)^2 .
+# $$
+#
+# The square of the size is the load times the mean square of the pushes.
+#
+# This gives $\alpha = \nu^2 / \chi^2\, \E A^2$, where $A$ is the force $\sigma(-y)$ at the proximal map of $\nu G - c_r(\nu)$.
+# The first equation of {eq}`eq-scalar-equations` then gives $\lambda = \E[A S] / \nu^2 - \omega$.
+#
+# Not all pairs have a positive $\lambda$.
+# In [the widget](#widget-proximal) set $\nu = 1$ and leave $\chi$ at 1.28: the load is 1.2, and the ridge would have to be negative.
+# No memory that minimises {eq}`eq-scalar-learning` is that large at that load.
+# ```
+#
+# ```{exercise} Another loss
+# :label: ex-scalar-hinge
+#
+# Replace the logistic loss by the hinge loss $\ell(m) = (-m)_+$.
+# The margin in the end is again the minimiser of $(y - x)^2 / 2 \chi + \ell(y)$.
+# Find the proximal map, and the law of the margins that it makes of the normal law of $\nu G - c$.
+# How does this law differ in kind from that of the logistic loss?
+# ```
+#
+# ```{solution} ex-scalar-hinge
+# :class: dropdown
+#
+# The hinge loss has the slope $-1$ below zero, and 0 above.
+# So there are three cases:
+#
+# - A key with $x > 0$ is not pushed.
+# - A key with $x < -\chi$ is pushed by $\chi$, and stays below zero.
+# - All keys between are pushed up to zero and no further.
+#
+# So the margins have an atom at zero, with the share $\Phi(c / \nu) - \Phi((c - \chi) / \nu)$ of the keys.
+# Below zero they are normal and shifted by $\chi$, and above zero they are as they were.
+#
+# The logistic loss has no such atom.
+# Its proximal map has the derivative $1 / (1 + \chi B)$, which is never zero, and so the margins have a density everywhere.
+# For large sizes and scores in units of $\nu$ the logistic loss looks like the hinge loss, and its law like one with an atom.
+# That is what {doc}`the critical load <ridgeless_limit>` rests on.
+# ```
+#
+# ```{exercise} A ridge that fades
+# :label: ex-scalar-fades
+#
+# The ridge falls from $10^{-3}$ to $10^{-6}$ and on to $10^{-9}$.
+# By how much does the size of the trained memory grow in each of these steps, at load 0.6 and at load 0.2?
+# Guess whether it settles, is multiplied, or has something added, and then move the ridge in [the widget](#widget-scalar_potential).
+# What must the mean loss do at large sizes to explain what you see at load 0.2?
+# ```
+#
+# ```{solution} ex-scalar-fades
+# :class: dropdown
+#
+# At load 0.6 the size settles: it goes from 0.6436 to 0.6447 and stays there.
+# The mean loss has a minimum of its own.
+#
+# At load 0.2 the size goes from 8.6 to 21.9 to 36.2: each factor of a thousand adds about 14.
+# At the minimum the slope of the mean loss is $-\lambda \nu$.
+# If a thousandth of the ridge adds a fixed number to $\nu$, the slope falls exponentially in $\nu$, and so does the loss.
+#
+# This is as it should be below the critical load.
+# All margins are then positive and grow in proportion to $\nu$, and a margin $m$ costs $\ell(m) \approx e^{-m}$.
+# {doc}`The section on the critical load <ridgeless_limit>` has the rate: the least margins are $\delta \nu$ with $\delta = 0.447$ here, and to leading order a factor of a thousand adds $\log 1000 / \delta = 15.5$.
+# Since $\lambda \nu$ has the $\nu$ as well, it is a little less at finite sizes.
+# ```
 #
 # ## Try
 #

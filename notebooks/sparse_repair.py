@@ -160,6 +160,13 @@ memory = [
 # The reserve has to be large enough to keep the noise below $\gamma$, and small enough to leave the base nearly all coordinates.
 # It can be both, because only a vanishing share of the keys is deficient: then $\norm{w}^2$ is small against $n$, and so is the noise.
 #
+# ```{widget} reserve
+# :label: The share that is reserved
+# The balance in numbers, in the Gaussian picture that is derived below.
+# A small reserve makes much noise, and a large one makes many keys deficient; in between there is a best share.
+# Move the share, and then the number of pairs and the ratio: the share $(\log n)^{-1/8}$ of the proof stays far above the best one.
+# ```
+#
 # ## One memory
 #
 # The proof reserves the share $(\log n)^{-1/8}$ of the coordinates.
@@ -1077,6 +1084,117 @@ Table(
 # - The constants 4 and 2 of equal signals are limits of the picture, which agrees with instances of up to $10^4$ pairs to within a tenth. They are not proved here.
 # - Equal signals need $d < n < d^2$, and an eigendecomposition for whitening; fine clips near the transition need many steps of conjugate gradients.
 # - No construction here goes all the way to the transition: four fine clips stop a sixth to a quarter short of it in $d^2$, and what finds a memory whenever there is one is still training, or a certificate.
+#
+# ## Exercises
+#
+# ```{exercise} The reserve of the proof
+# :label: ex-repair-proof-share
+#
+# At the ratio 8 outer products need no repair, in the limit of many pairs.
+# How many pairs does it take until the proof, with its share $(\log n)^{-1/8}$, leaves the base enough coordinates for the *typical* key at this ratio?
+# Predict the number of digits by hand.
+# Then set the ratio 8 and a hundred digits in [the widget](#widget-reserve) and read off what the base has.
+# ```
+#
+# ```{solution} ex-repair-proof-share
+# :class: dropdown
+#
+# The base has the ratio $8\,(1 - x)^2$, and its typical key needs 2.
+# So the share $x$ may be one half at most.
+#
+# The share $(\log n)^{-1/8}$ is one half where $\log n = 2^8 = 256$, and $e^{256}$ is about $10^{111}$.
+# At a hundred digits the share is 0.507, and the base has the ratio 1.95, which is just too little.
+#
+# A positive margin $\gamma$ asks for still more pairs.
+# ```
+#
+# ```{exercise} How fast deficient keys become few
+# :label: ex-repair-power
+#
+# Take the ratio 4, a reserve of the share 0.05 and the margin $\gamma = 0.1$.
+# By the power in {eq}`eq-power`, from how many decimal digits of $n$ on is less than one key in a hundred deficient?
+# Do you expect the picture, integrated, to need more digits than its leading power, or fewer?
+# ```
+#
+# ```{solution-start} ex-repair-power
+# :class: dropdown
+# ```
+#
+# The base has $\sqrt{c'} = 2 \cdot 0.95 = 1.9$, so the dip is $1.9 \cdot 0.9 - \sqrt 2 = 0.296$ units.
+# The power is half of its square, 0.0437, and $10^{-0.0437\, k} = 0.01$ at $k = 45.7$ digits.
+# The cell prints this, and then what the picture needs.
+
+# %% tags=["answer"] says="46 digits, 21 digits"
+import math
+
+from scipy.optimize import brentq
+
+from assocmem.theory.repair import predict_repair
+
+plan = {"share": 0.05, "gamma": 0.1}
+log_n = brentq(lambda x: predict_repair(x, 4, **plan).deficient - 0.01, 11, 140)
+power = (2 * 0.95 * 0.9 - math.sqrt(2)) ** 2 / 2
+print(f"{2 / power:.0f} digits, {log_n / math.log(10):.0f} digits")
+
+# %% [markdown]
+# The picture needs less than half as many, for two reasons.
+# A normal variable exceeds $z$ with a probability that is below $e^{-z^2/2}$, by a factor of about $1/(z \sqrt{2\pi})$.
+# And the best of $n$ competitors rises to a little less than $\sqrt 2$ units, so that the dip has to be deeper.
+# Both are hidden in the $o(1)$ of {eq}`eq-power`.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} The best margin
+# :label: ex-repair-margin
+#
+# A small margin $\gamma$ asks for little: fewer keys are deficient, and their weights are smaller.
+# Why is it bad all the same?
+# And what is bad about a large one?
+# Predict both, then move $\gamma$ in [the widget](#widget-reserve) to 0.02 and to 0.3, and leave the rest as it is.
+# ```
+#
+# ```{solution} ex-repair-margin
+# :class: dropdown
+#
+# What counts is the noise over $\gamma$.
+# The weight $2\gamma - m_i$ of a key with a negative margin does not vanish with $\gamma$, since the key still has to be lifted above zero.
+# So the noise falls more slowly than $\gamma$: at $\gamma = 0.02$ the largest is 2.1 times $\gamma$, and 2.7 keys are expected to fail.
+#
+# A large margin makes many keys deficient.
+# At $\gamma = 0.3$ they are 22%, the largest noise is 2.2 times $\gamma$, and 129 keys are expected to fail.
+#
+# Between the two is a best margin, near 0.09, where 0.6 keys are expected to fail.
+# ```
+#
+# ```{exercise} If the noise allowed more
+# :label: ex-repair-noise-power
+#
+# By {eq}`eq-balance-noise` the share $q$ of deficient keys may be about $x^2$.
+# Suppose that it may be $x^k$ with another $k > 0$.
+# Prove that $c - 2 \sim 2 \sqrt{2k} \sqrt{\log\log n/\log n}$, when the best share is reserved.
+# How much would a construction gain that could bear $q = x$?
+# ```
+#
+# ```{solution} ex-repair-noise-power
+# :class: dropdown
+#
+# With $q = x^k$ in the count {eq}`eq-balance-count`, the balance {eq}`eq-balance` becomes
+#
+# $$
+# c - 2 = 4 \Bigl( \sqrt{\frac{k \log(1/x)}{\log n}} + x + \gamma \Bigr) .
+# $$
+#
+# The derivative of the bracket in $x$ vanishes where $x = \frac12 \sqrt{k/(\log(1/x) \log n)}$.
+# There $\log(1/x)$ is $\frac12 \log\log n$ to leading order, whatever $k$ is.
+# So the root is $\sqrt{k/2} \sqrt{\log\log n/\log n}$, and $x$ is smaller than that by a factor of the order of $\log\log n$.
+# The same goes for $\gamma$, which may be of the order of $x$.
+# Four times the root is the claim.
+#
+# For $k = 2$ this is the 4 of {eq}`eq-approach`.
+# For $k = 1$ it is $2\sqrt 2$: the distance from 2 would shrink by the factor $\sqrt 2$, and its rate would stay the same.
+# The check below that equation uses this value as its falsehood.
+# ```
 #
 # ## Try
 #

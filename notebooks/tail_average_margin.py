@@ -316,6 +316,13 @@ figure
 #
 # {numref}`fig-tam-softened` has the bracket for the sixty scores of before.
 # Smoothing rounds its corners, lifts its minimum and moves it a little.
+#
+# ```{widget} tail_smoothing
+# :label: The smoothed tail average of a column
+# The first chart has the bracket for the sixty scores over the threshold $\mu$, exact and smoothed.
+# The second has what each score $s$ counts at the best threshold: one or nothing without smoothing, and $\sigma(\beta(s - \mu))$ with it, where $\sigma(t) = 1/(1 + e^{-t})$.
+# Lower $\beta$, and see the minimum rise and more scores take part; stretch the column, and see fewer.
+# ```
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-tam-softened", "caption": "The bracket whose minimum is the tail average, for the same sixty scores: exact, and smoothed with two values of $\\beta$. Markers: the minima. That of the exact bracket is flat between the $k$-th score and the next."}, "image": {"alt": "Three convex curves in the threshold; the more smoothing the higher, and the rounder at the minimum."}}
 figure, ax = panels(1, width=5.4, height=3.2)
@@ -331,7 +338,8 @@ ax.legend()
 figure
 
 # %% [markdown]
-# The upper bound is reached by a column of equal scores with the threshold at their height, where every score has the largest error.
+# The upper bound is that of a column of equal scores with the threshold at their height, where every score has the largest error.
+# The best threshold of that column lies elsewhere unless $r = 1/2$, and does better; how much better is an exercise at the end.
 #
 # For other columns the error is smaller.
 # Suppose the scores have a density $f$ at the threshold.
@@ -362,6 +370,7 @@ figure
 # At the smallest $\beta$ the whole column is within the range that is smoothed, and the error is about half of the bound.
 # From there it turns to the law of the density, and falls like $1 / \beta^2$.
 #
+# (tail-wide-columns)=
 # ### Wide columns feel no smoothing
 #
 # Stretch a column by some factor, and divide $\beta$ by it: nothing changes but the scale.
@@ -639,6 +648,161 @@ figure
 # - A trained memory that fails shows that *this* memory fails. For the tail average at a tiny ridge that is nearly the same as that none exists. For the list of $k$ it is not, since nobody minimised anything for it, and its curve in {numref}`fig-tam-success` is a lower bound.
 # - At $d = 16$ the transitions are broad, and that of the tail average lies at a higher load than the critical one. The percentiles of outer products in {numref}`fig-tam-metrics` lie off their law for the same reason.
 # - The paper says that the loss vanishes exactly if all but a vanishing share of the margins are positive. That needs the norm to diverge, as it does when the ridge vanishes. At a fixed norm a positive margin $m$ still costs $\ell(m) > 0$ (see the {doc}`errata <../errata>`).
+#
+# ## Exercises
+#
+# ```{exercise} Where the weight goes
+# :label: ex-tail-weights
+#
+# Without smoothing the best nine of the sixty scores count one each, and the others nothing.
+# Smoothing takes weight from the best ones, and the weights still sum to nine.
+# Where does that weight go, and does the threshold rise or fall?
+# Predict it, then lower $\beta$ from 100 to 1 in [the widget](#widget-tail_smoothing).
+# What changes at $r = 0.85$?
+# ```
+#
+# ```{solution} ex-tail-weights
+# :class: dropdown
+#
+# The weight goes to all scores below the tail, first to those just below it.
+# At $\beta = 1$ the best score has the weight 0.55, the ninth 0.25, the tenth 0.23, and the last of all still 0.01.
+#
+# The threshold rises, from 0.78 to 1.92.
+# Were it held, a softer step would bring all weights nearer to one half, and their sum nearer to thirty.
+# Nine is less than that, so the threshold must go up.
+# In the limit of small $\beta$ all weights are equal to $r$, which needs a threshold of about $\beta^{-1} \log \frac{1 - r}{r}$.
+#
+# At $r = 0.85$ the tail has 51 of the sixty scores.
+# That is more than thirty, and the threshold falls.
+# ```
+#
+# ```{exercise} Convex without a threshold
+# :label: ex-tail-subsets
+#
+# Show that the tail average is convex without the help of {eq}`eq-tam-variational`: write it as a maximum of functions that are linear in the scores.
+# Why does the same not work for the $k$-th largest score?
+# ```
+#
+# ```{solution} ex-tail-subsets
+# :class: dropdown
+#
+# Take the average over any $k$ of the scores.
+# It is linear in them, and it is largest for the best $k$.
+# So
+#
+# $$
+# \TAM_r(x) = \max_{\lvert J \rvert = k} \frac1k \sum_{j \in J} x_j ,
+# $$
+#
+# and a maximum of linear functions is convex.
+#
+# The $k$-th largest score is a maximum over the same sets, but of the *least* score in the set.
+# A minimum of linear functions is concave, and a maximum of concave functions need be neither convex nor concave.
+# The columns P and Q of {numref}`fig-tam-picture` show that it is not convex.
+# Their second largest number is $-1$, and that of their middle is $\frac12$.
+# ```
+#
+# ```{exercise} A bound that is not reached
+# :label: ex-tail-alike
+#
+# {eq}`eq-tam-smoothed` allows smoothing to add $N \log 2 / k \beta$.
+# Press "all alike" in [the widget](#widget-tail_smoothing): the scores are nearly equal there, and what smoothing adds is still well below that bound.
+# Find a tail fraction at which it comes close.
+# Then prove that for any column
+#
+# $$
+# \TAM_{r,\beta} - \TAM_r \le \frac{N}{k \beta}\, h\Bigl(\frac kN\Bigr) ,
+# $$
+#
+# with $h(q) = - q \log q - (1 - q) \log (1 - q)$, and that this bound is reached.
+# A hint: $\phi_\beta(t) = \max_{0 \le q \le 1} \{ q t + h(q) / \beta \}$.
+# ```
+#
+# ```{solution} ex-tail-alike
+# :class: dropdown
+#
+# The hint holds since the derivative of the bracket in $q$ vanishes at $q = \sigma(\beta t)$, and its value there is $\phi_\beta(t)$.
+# At the best threshold $\mu$ these $q_j = \sigma(\beta (x_j - \mu))$ are the weights, and they sum to $k$.
+# So $\mu$ drops out:
+#
+# $$
+# \begin{aligned}
+# \TAM_{r,\beta}(x) &= \mu + \frac1k \sum_j \Bigl[ q_j (x_j - \mu) + \frac{h(q_j)}{\beta} \Bigr] \\
+# &= \frac1k \sum_j q_j x_j + \frac{1}{k \beta} \sum_j h(q_j) .
+# \end{aligned}
+# $$
+#
+# The first term is at most $\TAM_r(x)$, since no weight is above one and together they are $k$.
+# The sum in the second is at most $N h(k/N)$, since $h$ is concave and the mean of the weights is $k/N$.
+#
+# Equal scores have equal weights, and then both are equalities.
+# Since $h$ is at most $\log 2$, and equal to it only at one half, the bound with $\log 2$ is reached at $r = 1/2$ alone.
+# At $r = 0.15$ the number $h(0.15) = 0.423$ is 61% of $\log 2$.
+# ```
+#
+# ```{exercise} How sharp is sharp enough
+# :label: ex-tail-sharp
+#
+# How large must $\beta$ be for smoothing to add at most one per cent to the tail average of the standard normal law?
+# Does a small tail fraction, with fewer scores to average over, need a sharper corner?
+# Predict both from the leading order of $c_r(\nu) / (\kappa_r \nu) - 1$ that stands under {ref}`"Wide columns feel no smoothing" <tail-wide-columns>`.
+# What if the scores have the spread two?
+# ```
+#
+# ```{solution-start} ex-tail-sharp
+# :class: dropdown
+# ```
+#
+# The leading order is $\pi^2 / 6 \beta^2 \nu^2$, and there is no $r$ in it.
+# Both the density at the threshold and the tail average itself are in proportion to $\varphi(z_r)$.
+# One per cent at $\nu = 1$ gives $\beta = \pi / \sqrt{0.06} = 12.8$.
+# The cell solves the full equation at $r = 0.05$, 0.15 and 0.5.
+
+# %% tags=["answer"] says="12.8 12.8 12.8"
+from scipy.optimize import brentq
+
+from assocmem.theory.ridgeless import tail_mean
+from assocmem.theory.scalar import scalar_tail_average
+
+
+def miss(beta, r):
+    return scalar_tail_average(1.0, r, beta)[0] - 1.01 * tail_mean(r)
+
+
+print(*(f"{brentq(miss, 1, 100, args=(r,)):.1f}" for r in (0.05, 0.15, 0.5)))
+
+# %% [markdown]
+# At spread two half of that is enough, since only the product $\beta \nu$ matters.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} Carriers that are lost at half the freezing
+# :label: ex-tail-carriers
+#
+# The log-sum-exp puts the weights $e^{x_j} / \sum_i e^{x_i}$ on its competitors.
+# So its effective number of carriers is $(\sum_j e^{x_j})^2 / \sum_j e^{2 x_j}$.
+# Put in the means over the normal law of spread $\nu$, and find $n e^{-\nu^2}$.
+# For ten thousand scores this says that a single carrier is left at $\nu = 3$, far below the freezing at 4.3.
+# But such columns have about forty carriers there.
+# Which of the two sums is not what its mean says, and from which spread on?
+# ```
+#
+# ```{solution} ex-tail-carriers
+# :class: dropdown
+#
+# The mean of $e^x$ is $e^{\nu^2/2}$, and that of $e^{2x}$ is $e^{2\nu^2}$.
+# So the ratio is $n^2 e^{\nu^2} / n e^{2 \nu^2} = n e^{-\nu^2}$.
+#
+# The sum of the squares is at fault.
+# It is the sum of exponentials of a column with *twice* the spread.
+# Such a sum freezes where $2 \nu = \sqrt{2 \log n}$, at half of the spread at which the log-sum-exp itself does.
+# For ten thousand scores that is $\nu = 2.15$.
+#
+# Above it the mean of $e^{2x}$ rests on scores so high that a column of $n$ hardly ever has one.
+# The sum that a column really has is smaller, and the number of carriers larger.
+# The change is a broad one: at $\nu = 1$ there are 3670 carriers and the formula has 3679, at $\nu = 2$ they are 316 and 183, and at $\nu = 3$ they are 42 and 1.2.
+# ```
 #
 # ## Try
 #

@@ -494,21 +494,26 @@ def small_book(folder):
         (folder / "book" / f"{page}.md").write_text(f"# {page.capitalize()}\n", encoding="utf-8")
     shutil.copy(ROOT / "constraints.txt", folder)
     (folder / "data").symlink_to(ROOT / "data")
-    explorer = folder / "book" / "_static_src" / "explorer"
-    explorer.mkdir(parents=True)
-    shutil.copy(_explorer_tables(), explorer / "tables.js")
+    for place, script in _data_scripts().items():
+        (folder / place).parent.mkdir(parents=True)
+        shutil.copy(script, folder / place)
 
 
 @cache
-def _explorer_tables():
-    """The script of the explorer pages, which takes long and is no matter of these trials."""
+def _data_scripts():
+    """Scripts with numbers for pages, by their places: they take long and are no matter of these trials."""
     import tempfile
 
+    from assocmem.book.build import EXPLORER_TABLES, LIVE_INSTANCES
     from assocmem.book.explorer import write_script
+    from assocmem.book.live_instances import write_live_instances
 
-    path = Path(tempfile.mkdtemp(prefix="explorer-"), "tables.js")
-    write_script(path)
-    return path
+    made = Path(tempfile.mkdtemp(prefix="scripts-"))
+    writers = {EXPLORER_TABLES: write_script, LIVE_INSTANCES: write_live_instances}
+    places = {place: made / Path(place).name for place in writers}
+    for place, write in writers.items():
+        write(places[place])
+    return places
 
 
 def executed(folder):

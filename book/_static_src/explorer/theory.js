@@ -303,6 +303,6 @@
 
   scope.theory = {
     density, ndtr, logNdtr, ndtri, expit, softplus, legendre, root, prox,
-    tailMean, hingeMoments, criticalLoad, satEdge, satLaws, scalarTailAverage, solveScalar,
+    tailMean, hingeMoments, criticalLoad, satEdge, satLaws, scalarTailAverage, channel, saddleLaws, susceptibility, solveScalar,
   };
 })((globalThis.assocmem = globalThis.assocmem || {}));

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterable, Iterator
 
+from assocmem.book.exercises import ANSWER
 from assocmem.book.promises import MADE_BY, figure_of, makes
 from assocmem.sweeps.fingerprints import syntax_tree
 
@@ -78,14 +79,15 @@ def visible(cells: Iterable[dict]) -> list[tuple[int, str]]:
     Parameters
     ----------
     cells : iterable of dict
-        Of a notebook; the one with the parameters is shown as a table instead.
+        Of a notebook; the one with the parameters is shown as a table instead, and answers to exercises are
+        folded with the solutions that they stand in.
 
     Returns
     -------
     list of (int, str)
         Cells are counted from one, those of text included.
     """
-    hidden = {FOLDED, "parameters", *UNSEEN}
+    hidden = {FOLDED, "parameters", ANSWER, *UNSEEN}
     return [
         (number, "".join(cell["source"]))
         for number, cell in enumerate(cells, 1)

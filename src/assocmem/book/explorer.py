@@ -4,19 +4,14 @@ The pages do the scalar theory themselves (``book/_static_src/explorer``). What 
 moments that they interpolate, certified counts, and what the explicit memories need.
 """
 
-import hashlib
-import json
 import math
 from pathlib import Path
 
+from assocmem.book.data_scripts import write_data_script
 from assocmem.book.plotting import proportion_interval
-from assocmem.book.tables_read import folders_read
 from assocmem.experiments.explicit.scales import CLIPPED, SPLIT, half_ratio, stored_digits
 from assocmem.experiments.transitions import tally, transition
-from assocmem.files import write_whole
 from assocmem.pairs.sizes import tail_count
-from assocmem.sweeps.fingerprints import fingerprint
-from assocmem.sweeps.project import project_root
 from assocmem.sweeps.stored_table import read_table
 from assocmem.theory.kinematics import pooled_moments
 
@@ -24,9 +19,6 @@ DIGITS = 15.0
 """Decimal digits of the largest number of pairs on the pages, 10^12, and some more to interpolate."""
 MEMORIES = {SPLIT: "sparse repair, best reserve", CLIPPED: "equal signals, worst competitors clipped once"}
 """What the pages call the explicit memories of the stored table."""
-
-END = ";\n"
-"""How a script ends that is whole."""
 
 
 def write_script(path: Path) -> None:
@@ -42,23 +34,7 @@ def write_script(path: Path) -> None:
     ValueError
         If a stored table is missing or stale.
     """
-    head = f"// made by assocmem.book.explorer from {_key()}\n"
-    if path.exists():
-        there = path.read_text(encoding="utf-8", errors="replace")
-        if there.startswith(head) and there.endswith(END):
-            return
-    text = json.dumps(tables(), separators=(",", ":"), allow_nan=False)
-    write_whole(path, f"{head}(globalThis.assocmem = globalThis.assocmem || {{}}).tables = {text}{END}")
-
-
-def _key():
-    """Digits that change when the tables may."""
-    text = Path(__file__).read_text(encoding="utf-8")
-    digest = hashlib.sha256(fingerprint(text).encode())
-    folders = [project_root() / "data" / name for name in folders_read(text)]
-    for path in sorted(path for folder in folders for path in folder.glob("*.csv")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    write_data_script(path, "tables", Path(__file__), tables)
 
 
 def tables() -> dict[str, object]:
