@@ -17,7 +17,7 @@ def widget(page, origin):
 
     def open_page(name, **settings):
         query = "&".join(f"{name}.{key}={value!r}" for key, value in settings.items())
-        page.goto(f"{origin}/book/sections/ridgeless_limit.html?{query}")
+        page.goto(f"{origin}/book/sections/ridgeless_limit.html?{query}", wait_until="domcontentloaded")
         page.wait_for_selector(f'[data-widget="{name}"][data-ready]')
         return page.locator(f'[data-widget="{name}"]')
 
