@@ -1,5 +1,6 @@
 // A pair that is removed from a trained memory: how far other scores move, and three predictions of that.
-// it. All is computed here, by Newton's method on a small instance: the objective, its Hessians and the coupled
+// needs: explorer/draws.js
+// All is computed here, by Newton's method on a small instance: the objective, its Hessians and the coupled
 // step are those of assocmem.removal, and a browser test compares the two.
 
 (function (scope) {
@@ -14,15 +15,9 @@
   const plus = (X, Y, scale = 1) => X.map((x, i) => x + scale * Y[i]);
   const norm = (X) => Math.sqrt(dot(X, X));
 
-  // Normal vectors of squared length about one, from a small generator of 32 bits (mulberry32).
+  // Normal vectors of squared length about one.
   function gaussianPairs(n, d, seed) {
-    let state = seed;
-    const uniform = () => {
-      state = (state + 0x6d2b79f5) | 0;
-      let t = Math.imul(state ^ (state >>> 15), 1 | state);
-      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-      return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 2 ** 32;
-    };
+    const uniform = scope.draws.uniform(seed);
     const vector = () => Float64Array.from({ length: d }, () => theory.ndtri(uniform()) / Math.sqrt(d));
     return { d, n, U: Array.from({ length: n }, vector), V: Array.from({ length: n }, vector) };
   }
