@@ -56,6 +56,26 @@ def test_the_kept_figures_are_what_the_code_draws(tmp_path, draw):
     assert (project_root() / "book" / place).stat().st_size < 200_000
 
 
+def test_pictures_of_pages_keep_their_looks_in_a_third_of_the_bytes(tmp_path):
+    figure, (lines, field) = plotting.panels(2)
+    for power in range(5):
+        lines.plot(np.linspace(0, 1, 50), np.linspace(0, 1, 50) ** power, label=str(power))
+    lines.legend()
+    field.imshow(np.random.default_rng(0).normal(size=(60, 60)), cmap=plotting.MAP)
+    figure.savefig(tmp_path / "all.png", dpi=200)
+    whole = (tmp_path / "all.png").read_bytes()
+    (tmp_path / "few.png").write_bytes(plotting.in_few_colours(whole))
+    assert len((tmp_path / "few.png").read_bytes()) < 0.5 * len(whole)
+    before, after = (imread(tmp_path / f"{name}.png")[..., :3] for name in ("all", "few"))
+    assert before.shape == after.shape
+    assert np.abs(before - after).max() < 0.1
+    white = np.all(before == 1, axis=2)
+    assert white.mean() > 0.3
+    assert np.all(after[white] == 1)
+    again = plotting.in_few_colours((tmp_path / "few.png").read_bytes())
+    assert len(again) <= len((tmp_path / "few.png").read_bytes())
+
+
 # --- colours ---
 
 # Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.
