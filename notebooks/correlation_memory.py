@@ -1012,7 +1012,7 @@ check(
 # ```{exercise} Within a tenth, a hundredth, a thousandth of 8
 # :label: ex-cmm-digits
 #
-# How many decimal digits must $n$ have for the ratio at one half to be within 0.1 of 8, within 0.01, and within 0.001?
+# How large must $\log_{10} n$, the number of decimal digits of $n$, be for the ratio at one half to come and stay within 0.1 of 8, within 0.01, and within 0.001?
 # Use the first terms {eq}`eq-cmm-half`.
 # Before you compute, predict whether each step multiplies the number of digits by less than ten, by ten, or by more.
 # ```
@@ -1079,8 +1079,8 @@ for digits in (6, 100, 1000):
 
 # %% [markdown]
 # The theorem asks for a lower limit of the ratio.
-# A lower limit of 8 is also had by the sequence $c_{1/2}(n)$ of {eq}`eq-cmm-half`, which comes to 8 from below.
-# Along that one the probability stays at one half.
+# A lower limit of 8 is also had by the sequence $c_{1/2}(n)$ of {eq}`eq-cmm-half`, which in the end comes to 8 from below.
+# Along that one the probability stays at one half in the picture.
 #
 # ```{solution-end}
 # ```

@@ -870,7 +870,7 @@ print(*(f"{margin:.3f}" for margin in np.diag(S) - best))
 # Weights with $\lambda_{ij} \ge 0$ and $\sum \lambda_{ij} = 1$ leave $R = \sum \lambda_{ij} A_{ij}$, which is small and not zero.
 # They prove no impossibility.
 # Show that they prove something else: a memory with $\norm{W}_F = d$ has a worst margin of at most $d\, \norm{R}_F$.
-# Then show that for the nearest miss, where $\norm{R}_F$ is as small as possible, some memory reaches this.
+# Then let the instance be retrievable, and show that for the nearest miss, where $\norm{R}_F$ is as small as possible, some memory reaches this.
 # ```
 #
 # ```{solution} ex-dual-near
@@ -880,11 +880,12 @@ print(*(f"{margin:.3f}" for margin in np.diag(S) - best))
 # The average is at least the smallest of them, which is the worst margin, and it is at most $\norm{W}_F \norm{R}_F = d\, \norm{R}_F$.
 #
 # Now let $R$ be the average of comparisons that is nearest to zero, and $A$ any comparison.
+# The average is not zero itself, as it would be a certificate, and the instance is retrievable.
 # The averages $R + t (A - R)$ with $0 \le t \le 1$ are no nearer.
 # The derivative of their squared length at $t = 0$ is $2 \inprod{R, A - R}$, so it is not negative, and $\inprod{R, A} \ge \norm{R}_F^2$.
 # The memory $W = d\, R / \norm{R}_F$ has the norm $d$, and its product with every comparison is at least $d\, \norm{R}_F$.
 #
-# So the largest worst margin and the nearest miss are one number, told from two sides.
+# So for a retrievable instance the largest worst margin and the nearest miss are one number, told from two sides.
 # That is why a margin which is tiny makes an instance hard to decide.
 # ```
 #

@@ -1046,7 +1046,7 @@ print(f"mean {mean:.4f}, variance {variance:.4f}")
 # :label: ex-fss-far
 #
 # The ratio $d_{\mathrm c}^2/(n \log n)$ tends to 2.
-# How many decimal digits does $n$ have when it comes to 1.9?
+# How large is $\log_{10} n$, the number of its decimal digits, when it comes to 1.9?
 # Solve the two terms of {prf:ref}`con-second-order` for it by repeated substitution, with a pocket calculator.
 # Do the other terms of the surrogate help?
 # ```
@@ -1058,7 +1058,7 @@ print(f"mean {mean:.4f}, variance {variance:.4f}")
 # The two terms divided by $\log n$ are 1.9 if $3 \log\log n = 0.1 \log n$, that is $x = 30 \log x$ for $x = \log n$.
 # Begin with $x = 100$ and substitute: 138, 148, 150, and after some more 150.4.
 # There is a second solution near 1, which is of no use here.
-# Since $150.4/\log 10 = 65.3$, the number of pairs has 66 digits.
+# Since $150.4/\log 10 = 65.3$, the number of pairs is about $10^{65}$.
 # The surrogate has further terms, which tend to $-0.92$ together.
 # They are negative there, and take four more digits.
 

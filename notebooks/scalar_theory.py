@@ -522,7 +522,7 @@ figure
 # The push is $y - x$, and so it grows like $\log \chi$, less the logarithm of that logarithm.
 # A further factor of a hundred, from 128 to 12 845, makes it 8.66, which is 4.02 more; $\log 100$ is 4.61.
 #
-# Only keys far below zero are pushed in proportion to $\chi$: their force is one whatever happens.
+# Only keys far below $-\chi$ are pushed in proportion to $\chi$: their force is one whatever happens.
 # ```
 #
 # ```{exercise} Twice the critical load
@@ -579,8 +579,8 @@ print(f"{served:.3f} {by_law:.3f}")
 # :class: dropdown
 #
 # In the derivative of a minimum only what stands in the formula counts, since the best $s$ is stationary.
-# So $\partial_\chi e_\chi(g) = - (s - g)^2 / 2 \chi^2$, and $s - g$ is the push $\chi A$.
-# The derivative of the potential is $\nu^2 / 2 \alpha \chi^2 - \frac12 \E A^2$, and it vanishes at
+# So $\partial_\chi e_\chi(g) = - (s - g)^2 / (2 \chi^2)$, and $s - g$ is the push $\chi A$.
+# The derivative of the potential is $\nu^2 / (2 \alpha \chi^2) - \frac12 \E A^2$, and it vanishes at
 #
 # $$
 # \nu^2 = \alpha\, \E (\chi A)^2 .
@@ -588,7 +588,7 @@ print(f"{served:.3f} {by_law:.3f}")
 #
 # The square of the size is the load times the mean square of the pushes.
 #
-# This gives $\alpha = \nu^2 / \chi^2\, \E A^2$, where $A$ is the force $\sigma(-y)$ at the proximal map of $\nu G - c_r(\nu)$.
+# This gives $\alpha = \nu^2 / (\chi^2\, \E A^2)$, where $A$ is the force $\sigma(-y)$ at the proximal map of $\nu G - c_r(\nu)$.
 # The first equation of {eq}`eq-scalar-equations` then gives $\lambda = \E[A S] / \nu^2 - \omega$.
 #
 # Not all pairs have a positive $\lambda$.

@@ -1172,7 +1172,7 @@ print(f"{2 / power:.0f} digits, {log_n / math.log(10):.0f} digits")
 #
 # By {eq}`eq-balance-noise` the share $q$ of deficient keys may be about $x^2$.
 # Suppose that it may be $x^k$ with another $k > 0$.
-# Prove that $c - 2 \sim 2 \sqrt{2k} \sqrt{\log\log n/\log n}$, when the best share is reserved.
+# Prove that $c - 2 \sim 2 \sqrt{2k} \sqrt{\log\log n/\log n}$, when the best share is reserved and $\gamma$ is of the order of $x$.
 # How much would a construction gain that could bear $q = x$?
 # ```
 #
@@ -1188,7 +1188,7 @@ print(f"{2 / power:.0f} digits, {log_n / math.log(10):.0f} digits")
 # The derivative of the bracket in $x$ vanishes where $x = \frac12 \sqrt{k/(\log(1/x) \log n)}$.
 # There $\log(1/x)$ is $\frac12 \log\log n$ to leading order, whatever $k$ is.
 # So the root is $\sqrt{k/2} \sqrt{\log\log n/\log n}$, and $x$ is smaller than that by a factor of the order of $\log\log n$.
-# The same goes for $\gamma$, which may be of the order of $x$.
+# The same goes for $\gamma$, which is of the order of $x$.
 # Four times the root is the claim.
 #
 # For $k = 2$ this is the 4 of {eq}`eq-approach`.

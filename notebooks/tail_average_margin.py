@@ -753,7 +753,7 @@ figure
 # :class: dropdown
 # ```
 #
-# The leading order is $\pi^2 / 6 \beta^2 \nu^2$, and there is no $r$ in it.
+# The leading order is $\pi^2 / (6 \beta^2 \nu^2)$, and there is no $r$ in it.
 # Both the density at the threshold and the tail average itself are in proportion to $\varphi(z_r)$.
 # One per cent at $\nu = 1$ gives $\beta = \pi / \sqrt{0.06} = 12.8$.
 # The cell solves the full equation at $r = 0.05$, 0.15 and 0.5.
@@ -792,7 +792,7 @@ print(*(f"{brentq(miss, 1, 100, args=(r,)):.1f}" for r in (0.05, 0.15, 0.5)))
 # :class: dropdown
 #
 # The mean of $e^x$ is $e^{\nu^2/2}$, and that of $e^{2x}$ is $e^{2\nu^2}$.
-# So the ratio is $n^2 e^{\nu^2} / n e^{2 \nu^2} = n e^{-\nu^2}$.
+# So the ratio is $n^2 e^{\nu^2} / (n\, e^{2 \nu^2}) = n e^{-\nu^2}$.
 #
 # The sum of the squares is at fault.
 # It is the sum of exponentials of a column with *twice* the spread.
@@ -801,7 +801,7 @@ print(*(f"{brentq(miss, 1, 100, args=(r,)):.1f}" for r in (0.05, 0.15, 0.5)))
 #
 # Above it the mean of $e^{2x}$ rests on scores so high that a column of $n$ hardly ever has one.
 # The sum that a column really has is smaller, and the number of carriers larger.
-# The change is a broad one: at $\nu = 1$ there are 3670 carriers and the formula has 3679, at $\nu = 2$ they are 316 and 183, and at $\nu = 3$ they are 42 and 1.2.
+# The change is a broad one: at $\nu = 1$ there are 3690 carriers on average and the formula has 3679, at $\nu = 2$ they are 320 and 183, and at $\nu = 3$ they are 42 and 1.2.
 # ```
 #
 # ## Try

@@ -539,7 +539,7 @@ figure
 # ```{exercise} How many dimensions the change takes
 # :label: ex-top1-width
 #
-# Half of all instances of 100 pairs should be retrievable at $d = 22$, and half of those of a million pairs at $d = 4427$.
+# By the kinematic prediction about half of all instances of 100 pairs are retrievable at $d = 22$, and half of those of a million pairs at $d = 4427$.
 # How many dimensions does it take to come from a probability of 5% to one of 95%, at 100 pairs and at a million?
 # Write down a guess, then move $d$ in [the widget](#widget-transition).
 # Then find the number for $n \to \infty$ from {eq}`eq-kinematic`, given that $\operatorname{Var} M$ is about $2\, \E M$ there.
@@ -575,7 +575,7 @@ figure
 # For a given $m$ the mean over the signal is close to $m^2 + 1$, so this bill is $2 \log n - \log\log n$, up to a bounded number.
 # The leading term is the same: the 2 of the theorem comes from the lift alone.
 # The second term is another one.
-# By [Conjecture 1](#conjecture-1) the shared bill is $2 \log n - 3 \log\log n$, so sharing saves about $2 \log\log n$, which grows without bound.
+# By the calculation behind [Conjecture 1](#conjecture-1) the shared bill is $2 \log n - 3 \log\log n$, up to a bounded number, so sharing saves about $2 \log\log n$, which grows without bound.
 # The cell averages $(m - g_1)_+^2$ first over the signal, in closed form, and then over the law of $m$.
 
 # %% tags=["answer"] says="100 pairs: lifted alone 7.45, shared 4.79\n1000000 pairs: lifted alone 24.71, shared 19.60"

@@ -131,7 +131,7 @@
     d: { label: "dimension d", value: 24, low: 2, high: 1e7, log: true, integer: true },
     r: { label: "tail fraction r (0: first place)", value: 0, low: 0, high: 1 },
   }, scope.widgets.soon(update), [
-    { name: "100 pairs, where half of the instances fit", values: { n: 100, d: 19, r: 0 } },
+    { name: "100 pairs, where about half of the instances fit", values: { n: 100, d: 21, r: 0 } },
     { name: "a million pairs at the limit 2", values: { n: 1e6, d: 5257, r: 0 } },
     { name: "the same at the limit 8", values: { n: 1e6, d: 10513, r: 0 } },
     { name: "the paper's Figure 3", values: { n: 100800, d: 600, r: 0.15 } },
