@@ -27,7 +27,7 @@
     const anchor = `widget-${name}`, words = host.parentElement.getAttribute("aria-label");
     const body = element("div", { class: "am-widget-charts" });
     const answer = element("p", { class: "am-answer", role: "status" });
-    const further = element("a", { class: "am-further" }, "Open the explorer here");
+    const further = element("a", { class: "am-further" }, "Open the explorer");
     let count = 0;
     const place = {
       host, body,

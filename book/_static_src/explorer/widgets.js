@@ -234,7 +234,7 @@
       svg.setAttribute("height", H);
       svg.setAttribute("aria-label", `${title}. ${content.text}`);
       const number = (x) => x.toFixed(1);
-      const clampY = (y) => Math.min(H, Math.max(-H, Y(y)));
+      const clampY = (y) => Math.min(1e5, Math.max(-1e5, Y(y))); // far beyond the frame, so that lines keep their slopes
       const path = (points) => points.filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y)).map(([x, y], i) => `${i ? "L" : "M"}${number(X(x))} ${number(clampY(y))}`).join("");
       const inner = element("svg:g", { "clip-path": `url(#${id}-clip)` }), outer = element("svg:g", { class: "am-axes" });
       for (const v of ticks(...content.x, xLog, Math.max(3, W / 60))) {
