@@ -138,7 +138,7 @@
       if (!found) return cannot(isDisk ? SERVE : "This copy of the book comes without the Python that runs in pages.");
       if (remembered() === found.address) return go();
       say(
-        `${isDisk ? "Files beside a page on a disk cannot be read. " : ""}This loads Python with numpy and scipy, ` +
+        `${isDisk ? "This page was opened from a disk, where Python cannot be read from beside it. " : ""}This loads Python with numpy and scipy, ` +
           `${weight}, ${found.from}; browsers keep it for the next time. What you write stays in this page.`,
       );
       agree.textContent = `Load ${weight}`;

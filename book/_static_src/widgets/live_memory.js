@@ -21,7 +21,7 @@
     cross: ["path", { class: "am-live-cross", d: "M3 3L11 11M3 11L11 3" }],
     disc: ["circle", { class: "am-mark am-dot am-any-memory", cx: 7, cy: 7, r: 5 }],
   };
-  const SCORES = [["high", "high score"], ["low", "low score"], ["own", "signal"], ["rival", "competitor that beats it"], ["cross", "key not retrieved"]];
+  const SCORES = [["high", "high score"], ["low", "low score"], ["own", "signal"], ["rival", "best competitor, where it beats the signal"], ["cross", "key not retrieved"]];
   const PROOF = [["disc", "comparison, its area the weight"], ["own", "the key's own target"]];
 
   // A square of cells, and a bar a key below it, as wide as its place.
@@ -102,20 +102,20 @@
 
   // --- what is said --------------------------------------------------------------------------------------------
 
-  const whole = (n, kept) => (kept === n ? `all ${n} keys` : `${kept} of ${n} keys`);
+  const whole = (n, kept) => (kept < n ? `${kept} of ${n} keys` : n === 2 ? "both keys" : `all ${n} keys`);
   const ratio = (n, d) => ` With d\u00a0=\u00a0${d} the ratio d²/(n\u00a0log\u00a0n) is ${say(d ** 2 / (n * Math.log(n)), 3)}.`;
 
   function ofWritten(memory, n, d, kept, rounds) {
     if (memory === OUTER) return `The sum of the outer products of targets and keys retrieves ${whole(n, kept)}.`;
     if (n <= d) return `With no more pairs than dimensions some matrix makes all signals 1 and all other scores 0. It retrieves ${whole(n, kept)}.`;
     if (memory === EQUAL) return `All signals are 1, and of the matrices that do so this one has the least sum of squared scores. It retrieves ${whole(n, kept)}.`;
-    if (rounds) return `Signals stay 1, and competitors above ${LEVEL} are pulled down towards it, ${["once", "twice"][rounds - 1]}. This retrieves ${whole(n, kept)}.`;
+    if (rounds) return `Signals stay 1, and competitors above ${LEVEL} are pulled down towards ${LEVEL}, ${["once", "twice"][rounds - 1]}. This retrieves ${whole(n, kept)}.`;
     if (kept === n) return `Equal signals leave nothing to clip and retrieve ${whole(n, kept)}.`;
     return `More competitors are above ${LEVEL} than the matrix has numbers, too many to be pulled down. Equal signals alone retrieve ${whole(n, kept)}.`;
   }
 
   function ofTrained({ steps, loss }, n, kept) {
-    const found = loss < DONE ? `is below ${DONE}, and ${whole(n, kept)} are retrieved.` : `is ${say(loss, 2)}, and ${whole(n, kept)} are retrieved.`;
+    const found = loss < DONE ? `is below ${DONE}, and ${whole(n, kept)} ${kept === 1 ? "is" : "are"} retrieved.` : `is ${say(loss, 2)}, and ${whole(n, kept)} ${kept === 1 ? "is" : "are"} retrieved.`;
     return `Gradient descent on the cross-entropy loss, from a matrix of zeros: after ${steps} steps the loss ${found}`;
   }
 
@@ -128,8 +128,8 @@
   function ofProof(n, { proof, rest, most }) {
     const alone = proof.every(([, i]) => i === proof[0][1]);
     return `No matrix retrieves all ${n} keys. A disc in row j and column i compares target i with its competitor j. `
-      + `With the discs as weights, the matrices (uᵢ − uⱼ)vᵢ′ add up to zero, here to ${say(rest, 1).replaceAll(" ", "\u00a0")} by rounding. `
-      + "But a W that retrieves would make every difference uᵢ′Wvᵢ − uⱼ′Wvᵢ positive, and with them their weighted sum. "
+      + `With the discs as weights, the matrices (uᵢ − uⱼ)vᵢᵀ add up to zero, here to ${say(rest, 1).replaceAll(" ", "\u00a0")} by rounding. `
+      + "But a W that retrieves would make every difference uᵢᵀWvᵢ − uⱼᵀWvᵢ positive, and with them their weighted sum. "
       + (alone ? "All discs are of one key: its target is an average of other targets, and an average never scores above all of them. " : "")
       + (most + 1 < n ? `The proof needs the first ${most + 1} pairs; ${most} fit.` : `The first ${most} fit.`);
   }

@@ -60,7 +60,7 @@ def three_pairs() -> Figure:
     mended = plain + np.outer(U[:, 2], V[:, 2])
     looks = (
         (plain, OUTER_PRODUCTS, "o", 9, "outer products"),
-        (mended, REPAIR, "^", 6, "third pair added twice"),
+        (mended, REPAIR, "^", 6, "pair 3 stored twice"),
     )
     for W, colour, marker, size, label in looks:
         below.plot(*(W @ V), marker, color=colour, ms=size, label=label)
