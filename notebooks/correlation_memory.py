@@ -223,7 +223,7 @@ figures.draw_plane(dip, rise, n, d)
 # :label: Unlucky signals and lucky competitors
 # The plane of dips $x$ and rises $y$, with the line $x + y = \sqrt c$ beyond which a key fails.
 # Move the ratio $c$ from 2 to 8: the line first passes the typical key, and last the corner of the worst one.
-# The points of the typical and the worst key are for the number of keys that is set; the second chart counts the keys, in powers of $n$.
+# The points of the typical and the worst key are for the number of keys that is set; the second chart counts the keys per unit of dip, in powers of $n$.
 # ```
 #
 # So the union bound over all $n^2$ pairs, with which the paper proves the theorem, is not as wasteful as it may seem.
@@ -684,7 +684,8 @@ check(
 # ```{widget} slow_approach
 # :label: How slowly the ratio approaches 8
 # The ratio $d^2/(n \log n)$ at which a share of all memories retrieves everything: half of them, or another share that you set.
-# Move the number of digits, and see how far below 8 one half still is.
+# Move $\log_{10} n$, and see how far below 8 one half still is.
+# The exact law is computed up to $n = 10^{12}$; the first terms are those of {eq}`eq-cmm-half`.
 # ```
 #
 # The exact law of one column gives the same ratio without the Gaussian picture, for numbers of pairs up to $10^{12}$.
@@ -991,7 +992,7 @@ check(
 # At the ratio $c = 4$ more and more keys fail as $n$ grows.
 # Predict two powers of $n$: that of the number of failing keys, and that of the number of failing pairs of a key and a competitor.
 # Which is larger, and why?
-# Then set the ratio to 4 and $n$ to a hundred digits in [the widget](#widget-two_extremes).
+# Then set the ratio to 4 and $n = 10^{100}$ in [the widget](#widget-two_extremes).
 # ```
 #
 # ```{solution} ex-cmm-pairs-or-keys
@@ -1012,9 +1013,9 @@ check(
 # ```{exercise} Within a tenth, a hundredth, a thousandth of 8
 # :label: ex-cmm-digits
 #
-# How large must $\log_{10} n$, the number of decimal digits of $n$, be for the ratio at one half to come and stay within 0.1 of 8, within 0.01, and within 0.001?
+# How large must $\log_{10} n$ be for the ratio at one half to come and stay within 0.1 of 8, within 0.01, and within 0.001?
 # Use the first terms {eq}`eq-cmm-half`.
-# Before you compute, predict whether each step multiplies the number of digits by less than ten, by ten, or by more.
+# Before you compute, predict whether each step multiplies $\log_{10} n$ by less than ten, by ten, or by more.
 # ```
 #
 # ```{solution-start} ex-cmm-digits
@@ -1023,9 +1024,9 @@ check(
 #
 # The gap is $(2 \log\log n + b)/\log n$.
 # If $\log n$ grew tenfold, the denominator would grow tenfold, but the numerator grows as well.
-# So it takes a little more than ten times as many digits.
+# So $\log_{10} n$ has to grow a little more than tenfold.
 
-# %% tags=["answer"] says="0.1: 79 digits\n0.01: 1010 digits\n0.001: 12270 digits"
+# %% tags=["answer"] says="0.1: n = 10^79\n0.01: n = 10^1010\n0.001: n = 10^12270"
 import math
 
 from scipy.optimize import brentq
@@ -1034,10 +1035,10 @@ from assocmem.theory.outer_products import half_success_expansion
 
 for gap in (0.1, 0.01, 0.001):
     log_n = brentq(lambda x, gap=gap: 8 - gap - half_success_expansion(x), 50, 1e6)
-    print(f"{gap}: {log_n / math.log(10):.0f} digits")
+    print(f"{gap}: n = 10^{log_n / math.log(10):.0f}")
 
 # %% [markdown]
-# The Gaussian picture itself, without the expansion, needs 77 digits for the first and 1003 for the second.
+# The Gaussian picture itself, without the expansion, needs $n = 10^{77}$ for the first and $10^{1003}$ for the second.
 #
 # ```{solution-end}
 # ```
@@ -1066,16 +1067,16 @@ for gap in (0.1, 0.01, 0.001):
 # But it does so only like $1/\sqrt{\log n}$, where a ratio above 8 would give a negative power of $n$.
 # The cell prints $n\,p$, integrated, and this formula beside it.
 
-# %% tags=["answer"] says="6 digits: 0.0391, 0.0268\n100 digits: 0.0079, 0.0066\n1000 digits: 0.0023, 0.0021"
+# %% tags=["answer"] says="10^6: 0.0391, 0.0268\n10^100: 0.0079, 0.0066\n10^1000: 0.0023, 0.0021"
 import math
 
 from assocmem.theory.outer_products import log_expected_failures
 
-for digits in (6, 100, 1000):
-    log_n = digits * math.log(10)
+for power in (6, 100, 1000):
+    log_n = power * math.log(10)
     failing = math.exp(log_expected_failures(log_n, 8))
     formula = 0.5 / math.sqrt(8 * math.pi * log_n)
-    print(f"{digits} digits: {failing:.4f}, {formula:.4f}")
+    print(f"10^{power}: {failing:.4f}, {formula:.4f}")
 
 # %% [markdown]
 # The theorem asks for a lower limit of the ratio.

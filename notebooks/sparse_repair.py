@@ -1092,8 +1092,8 @@ Table(
 #
 # At the ratio 8 outer products need no repair, in the limit of many pairs.
 # How many pairs does it take until the proof, with its share $(\log n)^{-1/8}$, leaves the base enough coordinates for the *typical* key at this ratio?
-# Predict the number of digits by hand.
-# Then set the ratio 8 and a hundred digits in [the widget](#widget-reserve) and read off what the base has.
+# Predict the power of ten by hand.
+# Then set the ratio 8 and $n = 10^{100}$ in [the widget](#widget-reserve) and read off what the base has.
 # ```
 #
 # ```{solution} ex-repair-proof-share
@@ -1103,7 +1103,7 @@ Table(
 # So the share $x$ may be one half at most.
 #
 # The share $(\log n)^{-1/8}$ is one half where $\log n = 2^8 = 256$, and $e^{256}$ is about $10^{111}$.
-# At a hundred digits the share is 0.507, and the base has the ratio 1.95, which is just too little.
+# At $n = 10^{100}$ the share is 0.507, and the base has the ratio 1.95, which is just too little.
 #
 # A positive margin $\gamma$ asks for still more pairs.
 # ```
@@ -1112,8 +1112,8 @@ Table(
 # :label: ex-repair-power
 #
 # Take the ratio 4, a reserve of the share 0.05 and the margin $\gamma = 0.1$.
-# By the power in {eq}`eq-power`, from how many decimal digits of $n$ on is less than one key in a hundred deficient?
-# Do you expect the picture, integrated, to need more digits than its leading power, or fewer?
+# By the power in {eq}`eq-power`, from which $n = 10^k$ on is less than one key in a hundred deficient?
+# Do you expect the picture, integrated, to need a larger $k$ than its leading power, or a smaller one?
 # ```
 #
 # ```{solution-start} ex-repair-power
@@ -1121,10 +1121,10 @@ Table(
 # ```
 #
 # The base has $\sqrt{c'} = 2 \cdot 0.95 = 1.9$, so the dip is $1.9 \cdot 0.9 - \sqrt 2 = 0.296$ units.
-# The power is half of its square, 0.0437, and $10^{-0.0437\, k} = 0.01$ at $k = 45.7$ digits.
+# The power is half of its square, 0.0437, and $10^{-0.0437\, k} = 0.01$ at $k = 45.7$.
 # The cell prints this, and then what the picture needs.
 
-# %% tags=["answer"] says="46 digits, 21 digits"
+# %% tags=["answer"] says="10^46, 10^21"
 import math
 
 from scipy.optimize import brentq
@@ -1134,10 +1134,10 @@ from assocmem.theory.repair import predict_repair
 plan = {"share": 0.05, "gamma": 0.1}
 log_n = brentq(lambda x: predict_repair(x, 4, **plan).deficient - 0.01, 11, 140)
 power = (2 * 0.95 * 0.9 - math.sqrt(2)) ** 2 / 2
-print(f"{2 / power:.0f} digits, {log_n / math.log(10):.0f} digits")
+print(f"10^{2 / power:.0f}, 10^{log_n / math.log(10):.0f}")
 
 # %% [markdown]
-# The picture needs less than half as many, for two reasons.
+# The picture needs less than half of this $k$, for two reasons.
 # A normal variable exceeds $z$ with a probability that is below $e^{-z^2/2}$, by a factor of about $1/(z \sqrt{2\pi})$.
 # And the best of $n$ competitors rises to a little less than $\sqrt 2$ units, so that the dip has to be deeper.
 # Both are hidden in the $o(1)$ of {eq}`eq-power`.

@@ -4,7 +4,7 @@
 (function (scope) {
   "use strict";
   const { gaussianPicture: picture, widgets } = scope, { say, percent } = widgets;
-  const SHARES = [0.005, 0.96], POINTS = 22, FLOOR = 1e-4, PIECE = 15;
+  const SHARES = [0.005, 0.95], POINTS = 36, FLOOR = 1e-4, PIECE = 15;
 
   // The share with the fewest expected failures near the lowest of a curve, [log share, log failures]; the three
   // points around it are refined by golden section.
@@ -27,16 +27,16 @@
   }
 
   // An expected number in words, of its logarithm.
-  const expected = (log) => (log < Math.log(FLOOR) ? `less than ${say(FLOOR)}` : say(Math.exp(log), 3));
+  const expected = (log) => (log < Math.log(FLOOR) ? `less than ${say(FLOOR)}` : say(Math.exp(log), log < Math.log(9.95) ? 2 : 3));
 
   scope.reserve = { lowest };
 
   widgets.widget("reserve", {
     settings: {
-      share: { label: "share reserved, d₁/d", value: 0.14, low: SHARES[0], high: 0.95, log: true },
+      share: { label: "share reserved, d₁/d", value: 0.14, low: SHARES[0], high: SHARES[1], log: true },
       gamma: { label: "margin γ", value: 0.1, low: 0.01, high: 0.49 },
       ratio: { label: "ratio d²/(n log n)", value: 9, low: 1, high: 60, log: true },
-      digits: { label: "decimal digits of n", value: 3, low: 2, high: 100, log: true },
+      digits: { label: "log₁₀ n", value: 3, low: 2, high: 100, log: true },
     },
     presets: [
       { name: "the proof's share", values: { share: 0.785 } },
@@ -50,7 +50,8 @@
     build(place) {
       const chart = (title, yLabel) => place.chart({ title, xLabel: "share reserved", yLabel, xLog: true, yLog: true, height: 270 });
       const failures = chart("Keys that are not retrieved", "expected number"), losses = chart("The two losses", "share; multiple of γ");
-      const places = Array.from({ length: POINTS + 1 }, (_, i) => Math.log(SHARES[0]) + (i / POINTS) * Math.log(SHARES[1] / SHARES[0]));
+      const along = (points) => Array.from({ length: points + 1 }, (_, i) => Math.log(SHARES[0]) + (i / points) * Math.log(SHARES[1] / SHARES[0]));
+      const places = along(POINTS), dense = along(100).map(Math.exp); // the losses take no time
       const kept = new Map();
       let waiting = null, before = [], whole = null;
       const first = new Promise((done) => (whole = done));
@@ -70,15 +71,16 @@
 
       return function show(values) {
         clearTimeout(waiting);
-        const { share, gamma, ratio, digits } = values, logN = digits * Math.log(10), n = 10 ** digits;
+        const { gamma, ratio, digits } = values, logN = digits * Math.log(10), n = 10 ** digits;
         const { points, best } = grow(values, 0), paper = picture.paperShare(logN);
+        const share = values.share.toPrecision(3) === paper.toPrecision(3) ? paper : values.share; // in three digits it is set
         const later = () => (waiting = setTimeout(() => (grow(values, PIECE).best ? show(values) : later()), 0));
         if (best) (whole(), (before = points)); // until then the curve before is shown, pale
         else later();
         const here = picture.repair(logN, ratio, share, gamma), proof = picture.repair(logN, ratio, paper, gamma, 2);
         const plain = picture.logPlain(logN, ratio), few = (best ? points : []).filter(([, y]) => y < Math.log(FLOOR)).map(([x]) => say(Math.exp(x), 2));
         const over = (noise) => (Math.sqrt(2 * logN) * noise) / gamma, number = (log) => Math.exp(Math.max(log, Math.log(FLOOR) - 9));
-        const { logFailures, deficient, noise } = here;
+        const { logFailures, deficient, noise } = here, better = best && best[1] < plain;
         Object.assign(place.host.dataset, { failures: logFailures, deficient, noise, plain });
         Object.assign(place.host.dataset, { best: best ? Math.exp(best[0]) : "", curve: best ? "done" : "under way" });
         const downs = [
@@ -90,24 +92,25 @@
           marks: [
             { line: before.map(([x, y]) => [Math.exp(x), number(y)]), class: `am-signal ${best ? "" : "am-pale"}`, name: "after the repair" },
             { across: number(plain), class: "am-outer-products am-dashed", name: "without any repair" }, ...downs,
-            { dots: [[share, Math.max(FLOOR, number(logFailures))]], class: "am-signal", big: true },
+            { dots: [[share, Math.max(FLOOR, number(logFailures))]], class: "am-signal", big: true, name: "at the share set" },
           ],
           text: `At the share ${say(share, 3)} it is ${expected(logFailures)}, without any repair ${expected(plain)}.`,
         });
-        const parts = places.map(Math.exp).map((x) => [x, picture.repair(logN, ratio, x, gamma, 0)]);
+        const parts = dense.map((x) => [x, picture.repair(logN, ratio, x, gamma, 0)]);
         losses.draw({
           x: SHARES, y: [10 * FLOOR, 10],
           marks: [
             { line: parts.map(([x, p]) => [x, Math.max(p.deficient, FLOOR / 10)]), class: "am-competitor", name: "deficient keys, as a share" },
             { line: parts.map(([x, p]) => [x, Math.max(over(p.noise), FLOOR / 10)]), class: "am-tail-average", name: "largest noise over γ" },
-            { across: 1, class: "am-dotted" }, ...downs.map((mark) => ({ ...mark, name: undefined })), { down: share, class: "am-signal" },
+            { across: 1, class: "am-dashed", name: "noise as large as γ" }, { down: share, class: "am-signal", name: "share set" }, ...downs,
           ],
           text: `At the share ${say(share, 3)}, ${percent(deficient)} of the keys are deficient, and the largest noise is ${say(over(noise), 2)} times γ.`,
         });
         place.say(`Of n = ${say(n, 3)} keys, ${percent(deficient)} are deficient, and the largest noise is ${say(over(noise), 2)} times γ. ` +
           `The expected number of keys that fail is ${expected(logFailures)}; without any repair it is ${expected(plain)}. ` +
           (few.length > 1 ? `For this γ next to none fail at shares from ${few[0]} to ${few[few.length - 1]}. `
-            : best ? `For this γ the best share is ${say(Math.exp(best[0]), 2)}, where the number is ${expected(best[1])}. ` : "") +
+            : best ? `For this γ the best share is ${say(Math.exp(best[0]), 2)}; there the number is ${expected(best[1])}` +
+              `${better ? "" : ", so here it is better not to repair"}. ` : "") +
           `The share in the proof, ${say(paper, 3)}, leaves the base the ratio ${say(ratio * (1 - paper) ** 2, 3)}, ` +
           `and the number is ${expected(proof.logFailures)}.`);
         return first;

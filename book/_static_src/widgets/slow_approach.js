@@ -17,7 +17,7 @@
 
   widgets.widget("slow_approach", {
     settings: {
-      digits: { label: "decimal digits of n", value: 6, low: 2, high: MOST, log: true },
+      digits: { label: "log₁₀ n", value: 6, low: 2, high: MOST, log: true },
       share: { label: "share of memories that succeed", value: 0.5, low: 0.01, high: 0.99 },
     },
     presets: [
@@ -55,19 +55,22 @@
           { across: 8, class: "am-limit", name: "the limit 8" },
           { line: terms, class: "am-dotted", name: "first terms" },
           { line: gauss, class: "am-dashed", name: "Gaussian picture" },
-          { line: exact, class: "am-outer-products", name: "exact law" },
+          { line: exact, class: "am-outer-products", name: "exact law, up to 10¹²" },
           { dots: [[n, law]], class: "am-outer-products", big: true },
         ];
         const within = (end) => [exact, gauss, terms].flat().filter(([x]) => x <= end).map(([, y]) => y);
         const range = (end, top) => [Math.floor(Math.min(5, ...within(end))), top || Math.ceil(Math.max(8.5, ...within(end)))];
         const text = `At n = ${say(n, 3)} the ratio is ${say(law, 3)}; the limit is 8.`;
-        near.draw({ x: [1e2, 1e12], y: range(1e12), marks: known ? marks : marks.slice(0, -1), text });
+        near.draw({
+          x: [1e2, 1e12], y: range(1e12), marks: known ? marks : marks.slice(0, -1),
+          text: known ? text : `The point of n = ${say(n, 3)} lies beyond this chart.`,
+        });
         far.draw({ x: [1e2, 1e100], y: range(1e100, 9), marks, text });
         const gap = Math.abs(8 - law);
         place.say(`Of all memories of n = ${say(n, 3)} pairs, ${percent(share)} succeed at the ratio ${say(law, 4)}, ` +
-          (known ? `by the exact law of one column; the Gaussian picture says ${say(ratio, 4)}`
-            : "by the Gaussian picture, which the exact law follows closely from here on") +
-          `, and its first terms ${say(first, 4)}. That is ${say(gap, 2)} ${law < 8 ? "below" : "above"} the limit 8. ` +
+          `which is ${say(gap, 2)} ${law < 8 ? "below" : "above"} the limit 8, by ` +
+          (known ? `the exact law of one column. The Gaussian picture says ${say(ratio, 4)}, and its first terms say ${say(first, 4)}. `
+            : `the Gaussian picture. Its first terms say ${say(first, 4)}. The exact law is computed up to 10¹², where the first chart ends. `) +
           `Success turns from 5% to 95% over a stretch of ${say(stretch, 2)}, in the picture.`);
       };
     },

@@ -35,12 +35,12 @@
   widgets.widget("two_extremes", {
     settings: {
       ratio: { label: "ratio d²/(n log n)", value: 5, low: 1, high: 12 },
-      digits: { label: "decimal digits of n", value: 6, low: 2, high: 100, log: true },
+      digits: { label: "log₁₀ n", value: 6, low: 2, high: 100, log: true },
     },
     presets: [
-      { name: "typical keys pass, c = 2", values: { ratio: 2, digits: 100 } },
-      { name: "all keys pass, c = 8", values: { ratio: 8, digits: 100 } },
-      { name: "a thousand pairs at 8", values: { ratio: 8, digits: 3 } },
+      { name: "c = 2, 10¹⁰⁰ pairs", values: { ratio: 2, digits: 100 } },
+      { name: "c = 8, 10¹⁰⁰ pairs", values: { ratio: 8, digits: 100 } },
+      { name: "c = 8, a thousand pairs", values: { ratio: 8, digits: 3 } },
     ],
     explorer: ({ ratio, digits }) => {
       const n = Math.round(10 ** Math.min(digits, 11)); // the explorer's dimensions end at ten million
@@ -48,7 +48,7 @@
     },
     build(place) {
       const plane = place.chart({ title: "Dip of a signal, rise of a competitor", xLabel: "dip x", yLabel: "rise y", height: 300 });
-      const numbers = place.chart({ title: "Keys by their dip, and failures", xLabel: "dip x", yLabel: "power of n", height: 300 });
+      const numbers = place.chart({ title: "Keys by their dip, and failures", xLabel: "dip x", yLabel: "keys per unit of dip, power of n", height: 300 });
       return ({ ratio, digits }) => {
         const logN = digits * Math.log(10), level = Math.sqrt(ratio), rise = picture.rise(logN), failing = picture.logOuterFailures(logN, ratio);
         const all = curve((x) => powers(x, logN, ratio)[0], ...X), failed = curve((x) => powers(x, logN, ratio)[1], ...X);
@@ -61,9 +61,10 @@
             { area: REGION, class: "am-limit", name: "pairs that occur as n → ∞" },
             ...(part.length > 2 ? [{ area: part, class: "am-signal", name: "those that fail" }] : []),
             { line: [[X[0], level - X[0]], [X[1], level - X[1]]], class: "am-outer-products", name: "x + y = √c" },
+            // where less than one key is expected to fail, there are none to show
+            ...(failing > 0 ? [{ dots: [[most, level - most]], class: "am-signal", name: "most of the failing keys" }] : []),
             { dots: [[0, rise], [rise, rise]] },
             { label: [0, rise + 0.13, "typical key"] }, { label: [rise, rise + 0.13, "worst key"] },
-            { dots: [[most, level - most]], class: "am-signal", name: "most of the failing keys" },
           ],
           text: `The line of ratio ${say(ratio)} ${part.length > 2 ? "cuts" : "leaves"} the region of pairs that occur. ` +
             `The typical key is at dip 0 and rise ${say(rise, 3)}, the worst at dip and rise ${say(rise, 3)}.`,
@@ -71,17 +72,18 @@
         numbers.draw({
           x: X, y: [-1, 1.15],
           marks: [
-            { line: all, class: "am-limit", name: "keys with this dip" },
+            { line: all, class: "am-limit", name: "keys per unit of dip" },
             { area: [[X[0], -2], ...failed, [X[1], -2]], class: "am-signal" }, { line: failed, class: "am-signal", name: "those that fail" },
-            { across: 0, class: "am-dashed", name: "one key" },
+            { across: 0, class: "am-dashed", name: "one key per unit" },
           ],
-          text: `The curve of failing keys is highest at dip ${say(most, 2)}, where it is n to the power ${say(height, 2)}.`,
+          text: `The curve of failing keys per unit of dip is highest at dip ${say(most, 2)}, where it is n to the power ${say(height, 2)}.`,
         });
         const passes = (sum) => (sum < level ? "passes" : "fails"), count = say(Math.exp(failing), 3);
         place.say(`Among n = ${n} keys an ordinary best competitor rises by ${say(rise, 3)}, and the lowest signal dips as far. ` +
           `The line is at √c = ${say(level, 3)}: the typical key ${passes(rise)}, and the worst key, at ${say(2 * rise, 3)}, ${passes(2 * rise)}. ` +
           `In the Gaussian picture ${count} ${count === "1" ? "key is" : "keys are"} expected to fail. ` +
-          (ratio === 2 ? "As n → ∞ half of the keys fail." : theta === 1 ? "As n → ∞ nearly every key fails."
+          (ratio === 2 ? "As n → ∞ the typical key comes to lie on the line, and half of the keys fail."
+            : theta === 1 ? "As n → ∞ nearly every key fails."
             : Math.abs(theta) < 1e-9 ? "This ratio is the limit: as n → ∞ the number is no power of n."
             : `As n → ∞ that number ${theta > 0 ? "grows" : "falls"} like n to the power ${say(theta, 2)}, up to logarithms.`));
       };
