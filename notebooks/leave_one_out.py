@@ -287,8 +287,8 @@ figure
 #
 # ```{widget} removed_pair
 # :label: A removed pair and three predictions
-# Choose the pair $h$ that goes and comes back, and a prediction: classical (1), rank-one (2) or coupled (3).
-# The first chart has the motion of other scores, predicted and actual; the second has what is missed of the scores of target $h$ for other keys.
+# Choose the pair $h$ that goes and comes back, and a prediction: classical, rank-one or coupled.
+# The first chart has the motion of other scores, predicted and actual; the second has what is missed of the scores of target $h$ for other keys, and its slope (dashed).
 # All is computed while you watch, for 36 pairs in 12 dimensions with $r = 0.2$.
 # ```
 

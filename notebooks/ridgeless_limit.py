@@ -275,7 +275,8 @@ ridgeless_figures.draw_critical_load(r)
 # ```{widget} moving_edge
 # :label: The edge of the signals and the tail average
 # The first chart has the edge of the signals, $\rho_\alpha$, and the tail average of their competitors, $\kappa_r$.
-# The second has the distance by which a key is lifted to either of them, and as an area the price: the mean square of the lifts.
+# The second has the distance by which a key is lifted to either of them.
+# The area below the squared lift times the normal density is the price: the mean square of the lifts.
 # The load alone sets the edge, and the tail fraction alone the tail average; raise the load until they meet.
 # ```
 #
@@ -453,7 +454,7 @@ ridgeless_figures.draw_smoothings(r, betas)
 # :label: Loss and norm for a ridge and a smoothing
 # Loss and norm scale on both sides of the critical load, for one ridge and one sharpness, and without a ridge (dashed).
 # Lower the ridge, and see the corner at the critical load come out.
-# Then change the sharpness: it moves the curves far above the critical load, and hardly near it.
+# Then change the sharpness: without a ridge it matters the less the nearer the load is to the critical one, and with a ridge much smoothing also lifts the rounded part.
 # ```
 #
 # At the ridge of the paper's phase diagram, $10^{-6}$, that is three to ten thousandths of the critical load.

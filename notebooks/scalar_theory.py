@@ -306,8 +306,8 @@ figure
 # ```{widget} scalar_potential
 # :label: The potential, its minimum and its maximum
 # The reduced potential $\mathcal V(\nu)$ is the sum of the ridge term $\lambda \nu^2 / 2$ and the mean loss of the keys at the best $\chi$.
-# Its minimum is the size of the trained memory; at that size the potential over $\chi$ has its maximum at the susceptibility.
-# Lower the ridge at load 0.6 and at load 0.2, and see the minimum stop at the one and run away at the other.
+# Its minimum is the size of the trained memory; at that size the potential over $\chi$ has its maximum at the susceptibility, and falls below zero towards $\chi = 0$.
+# Lower the ridge at load 0.2 and at load 0.6, and see the minimum run away at the one and stop at the other.
 # ```
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-potential", "caption": "The scalar potential at the section's parameters. Top: the reduced potential against the size $\\nu$, and the dual lower bound with the weights of the solution; they touch at the minimum. Bottom: the potential at the best $\\nu$ against the susceptibility $\\chi$, with a single maximum. Dots: the saddle point."}, "image": {"alt": "Top, a convex curve with a dashed curve below that touches it at its minimum. Bottom, a curve with one maximum."}}

@@ -319,7 +319,7 @@ figure
 #
 # ```{widget} tail_smoothing
 # :label: The smoothed tail average of a column
-# The first chart has the bracket for the sixty scores over the threshold $\mu$, exact and smoothed.
+# The first chart has the bracket for the sixty scores over the threshold $\mu$: the exact one of {eq}`eq-tam-variational`, and the smoothed one of {eq}`eq-tam-smoothed`.
 # The second has what each score $s$ counts at the best threshold: one or nothing without smoothing, and $\sigma(\beta(s - \mu))$ with it, where $\sigma(t) = 1/(1 + e^{-t})$.
 # Lower $\beta$, and see the minimum rise and more scores take part; stretch the column, and see fewer.
 # ```

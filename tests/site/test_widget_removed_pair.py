@@ -131,3 +131,15 @@ def test_the_numbers_of_the_exercises_are_those_shown(section):
         shown.append((missed, slopes))
     assert shown[0] == ([37, 58, 18], [-0.14, 0.07])
     assert [missed[2] for missed, _ in shown[1:]] == [9, 31]
+
+
+def test_presets_keep_the_prediction_that_was_chosen(section):
+    page = section()
+    host = page.locator('[data-widget="removed_pair"]')
+    host.get_by_role("radio", name="coupled").check()
+    host.get_by_role("button", name="more ridge").click()
+    assert page.input_value("#set-removed_pair-ridge") == "5"
+    assert page.input_value("#set-removed_pair-prediction") == "3"
+    assert host.get_by_role("radio", name="coupled").is_checked()
+    host.locator(".am-reset").click()
+    assert page.input_value("#set-removed_pair-prediction") == "1"

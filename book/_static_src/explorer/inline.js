@@ -3,7 +3,7 @@
 //
 //   widgets.widget("name", {
 //     settings: {n: {label, value, low, high, log, integer}, ...},
-//     presets: [{name, values}, ...],                            // named settings, none if left out
+//     presets: [{name, values, keep: [names]}, ...],             // named settings, none if left out
 //     explorer: (values) => ["explore_phase", {r, load}],        // the explorer at this point
 //     build(place) {                                             // once; place.body is a div
 //       const chart = place.chart({title, xLabel, yLabel});      // as widgets.chart

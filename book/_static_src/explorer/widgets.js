@@ -62,7 +62,8 @@
   // that the page's own anchors do not lose them. An address that has them after "#" is understood as well.
   // A setting is {label, value, low, high, log, integer}; `changed` is told all values whenever one changes.
   // A number that is out of range is refused in words, and the last good one stays in force.
-  // `presets` are named settings, [{name, values}], each with a button. `about` is for places that share a page:
+  // `presets` are named settings, [{name, values, keep}], each with a button: what it does not name goes back to
+  // where it began, but for the settings that it keeps. `about` is for places that share a page:
   // a `prefix` of the names in the address, an `anchor` for links, and a `label`.
   function settings(host, specs, changed, presets = [], about = {}) {
     const { prefix = "", anchor = "", label = "Settings" } = about;
@@ -132,8 +133,8 @@
 
     // Named settings, the way back to the first ones, and a link to those in force.
     const defaults = Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, spec.value]));
-    const put = (wanted) => {
-      for (const [name, x] of Object.entries(wanted)) set(name, x);
+    const put = (changes) => {
+      for (const [name, x] of Object.entries(changes)) set(name, x);
       remember();
       changed(values);
     };
@@ -142,10 +143,11 @@
       made.addEventListener("click", act);
       return made;
     };
-    const named = presets.map((preset) => ({ ...preset, button: button(preset.name, () => put({ ...defaults, ...preset.values }), { class: "am-preset" }) }));
+    const wanted = ({ values: some, keep = [] }) => ({ ...defaults, ...Object.fromEntries(keep.map((name) => [name, values[name]])), ...some });
+    const named = presets.map((preset) => ({ preset, button: button(preset.name, () => put(wanted(preset)), { class: "am-preset" }) }));
     function pressed() {
-      for (const { values: wanted, button: made } of named) {
-        made.setAttribute("aria-pressed", String(Object.entries({ ...defaults, ...wanted }).every(([name, x]) => values[name] === x)));
+      for (const { preset, button: made } of named) {
+        made.setAttribute("aria-pressed", String(Object.entries(wanted(preset)).every(([name, x]) => values[name] === x)));
       }
     }
     const copied = element("span", { class: "am-copied", role: "status" });

@@ -18,15 +18,15 @@
       r: { label: "tail fraction r", value: 0.15, low: 0.01, high: 0.98 },
     },
     presets: [
-      { name: "just below the critical load", values: { load: 0.29 } },
-      { name: "just above", values: { load: 0.3 } },
+      { name: "nearer the critical load", values: { load: 0.25 } },
+      { name: "above it", values: { load: 0.35 } },
       { name: "half of the competitors", values: { load: 0.6, r: 0.5 } },
     ],
     explorer: ({ load, r }) => ["explore_phase", { r, load }],
     build(place) {
       const scores = place.chart({ title: "Scores of one key, over ν", xLabel: "score / ν", yLabel: "density; stem: share" });
       const lifts = place.chart({
-        title: "What lifts the keys, and what it takes", xLabel: "score G of a key without training, over ν", yLabel: "lift; areas: price",
+        title: "What lifts the keys, and what it takes", xLabel: "score G of a key without training, over ν", yLabel: "lift; areas: lift² × density",
       });
       return ({ load, r }) => {
         const { rho, kappa, edge, signal } = theory.satLaws(load, r), fits = rho > kappa;
@@ -48,8 +48,8 @@
         lifts.draw({
           x: span, y: [0, top],
           marks: [
-            { area: areas[0], class: "am-signal", name: `price of the edge, area 1/α = ${say(have, 3)}` },
-            { area: areas[1], class: "am-tail-average", name: `price of the tail average, area ${say(need, 3)}` },
+            { area: areas[0], class: "am-signal am-outlined", name: `price of the edge, area 1/α = ${say(have, 3)}` },
+            { area: areas[1], class: "am-tail-average am-outlined am-dashed", name: `price of the tail average, area ${say(need, 3)}` },
             { line: curve((G) => lift(rho, G), ...span), class: "am-signal", name: "lift to the edge" },
             { line: curve((G) => lift(kappa, G), ...span), class: "am-tail-average am-dashed", name: "lift that is needed" },
           ],

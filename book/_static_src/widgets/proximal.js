@@ -52,7 +52,7 @@
             { line: [[from[0], from[0]], [from[1], from[1]]], class: "am-limit am-dashed", name: "no push" },
             { line: [[from[0], 0], [from[1], 0]], class: "am-tail-average am-dotted", name: "tail average: margin 0" },
             ...pushes.map(([x, up]) => ({ line: [[x, x], [x, up]], class: "am-signal" })),
-            { dots: pushes, class: "am-signal", name: "three keys, pushed" },
+            { dots: pushes, class: "am-signal", name: "three keys: the mean, and 1.28 standard deviations on either side" },
             { line: curve(y, ...from, 120), class: "am-signal", name: "with the push" },
           ],
           text: pushes.map(([x, up]) => `A fresh margin of ${say(x, 3)} becomes ${say(up, 3)}.`).join(" "),
@@ -60,20 +60,20 @@
 
         const span = [from[0], Math.max(from[1], to[1])], normal = (x) => density((x + c) / nu) / nu;
         const made = [...curve(law.pdf, ...span, 160), ...curve(law.pdf, ...to, 160)].sort((a, b) => a[0] - b[0]);
-        const highest = Math.max(normal(-c), Math.min(CLIPPED * normal(-c), Math.max(...made.map((p) => p[1]))));
+        const peak = Math.max(...made.map((p) => p[1])), highest = Math.max(normal(-c), Math.min(CLIPPED * normal(-c), peak));
         laws.draw({
           x: span, y: [0, 1.08 * highest],
           marks: [
             { down: 0, class: "am-tail-average am-dotted", name: "tail average: margin 0" },
             { line: curve(normal, ...span, 240), class: "am-limit am-dashed", name: "no push: normal" },
             { area: [[span[0], 0], ...made, [span[1], 0]], class: "am-signal" },
-            { line: made, class: "am-signal", name: "with the push" },
+            { line: made, class: "am-signal", name: `with the push${peak > 1.08 * highest ? " (its peak is above the chart)" : ""}` },
           ],
           text: `Below zero are ${percent(before)} of the margins without the push, and ${percent(after)} with it.`,
         });
 
         const [x, up] = pushes[1], owner = `load ${say(load, 3)}`;
-        place.say(`The middle key is pushed from ${say(x, 3)} to ${say(up, 3)}, with the force ${say((up - x) / chi, 3)}. ` +
+        place.say(`The key in the middle, at the mean, is pushed from ${say(x, 3)} to ${say(up, 3)}, with the force ${say((up - x) / chi, 3)}. ` +
           `Without the push ${percent(before)} of the keys fail, with it ${percent(after)}. ` +
           (ridge > 0 ? `These numbers are those of a memory at ${owner} with the ridge ${say(ridge, 3)}.`
             : `No memory has these numbers: at ${owner} it would take a ridge below zero, ${say(ridge, 3)}.`));

@@ -5,7 +5,7 @@
 
 (function (scope) {
   "use strict";
-  const { theory, widgets } = scope, { say } = widgets;
+  const { theory, widgets } = scope, { say, element } = widgets;
   const D = 12, N = 36, TAIL = 0.2, SEED = 28;
 
   // --- vectors, and matrices as rows ---------------------------------------------------------------------------
@@ -182,23 +182,36 @@
   // --- the picture ---------------------------------------------------------------------------------------------
 
   const NAMES = ["classical prediction", "rank-one reduction", "coupled step"];
+  const CHOICES = ["classical", "rank-one", "coupled"];
   const PIECE = 10; // milliseconds of work between two looks at what else there is to do
+
+  // Radio buttons for the predictions in place of the slider of their setting.
+  function choices(place) {
+    const row = place.host.querySelector("#set-removed_pair-prediction").closest(".am-setting");
+    row.classList.add("visually-hidden");
+    row.setAttribute("aria-hidden", "true");
+    for (const input of row.querySelectorAll("input")) input.setAttribute("tabindex", "-1");
+    const buttons = CHOICES.map((_, at) => element("input", { type: "radio", name: "removed_pair-choice", value: at + 1 }));
+    buttons.forEach((input, at) => input.addEventListener("change", () => place.set({ prediction: at + 1 })));
+    const labels = buttons.map((input, at) => element("label", {}, input, ` ${CHOICES[at]}`));
+    row.after(element("fieldset", { class: "am-choices" }, element("legend", {}, "prediction"), ...labels));
+    return (prediction) => buttons.forEach((input, at) => { input.checked = at + 1 === prediction; });
+  }
 
   widgets.widget("removed_pair", {
     settings: {
       h: { label: "removed pair h", value: 1, low: 1, high: N, integer: true },
-      prediction: { label: "prediction (1, 2 or 3)", value: 1, low: 1, high: 3, integer: true },
+      prediction: { label: "prediction", value: 1, low: 1, high: 3, integer: true },
       beta: { label: "sharpness β", value: 3, low: 0.3, high: 10, log: true },
       ridge: { label: "ridge λ", value: 0.5, low: 0.05, high: 10, log: true },
     },
     presets: [
-      { name: "the coupled step", values: { prediction: 3 } },
-      { name: "less smoothing", values: { beta: 10, prediction: 3 } },
-      { name: "more ridge", values: { ridge: 5, prediction: 3 } },
+      { name: "less smoothing", values: { beta: 10 }, keep: ["prediction"] },
+      { name: "more ridge", values: { ridge: 5 }, keep: ["prediction"] },
     ],
     explorer: ({ beta, ridge }) => ["explore_ridge", { ridge, load: N / D ** 2, r: TAIL, beta }],
     build(place) {
-      const pairs = gaussianPairs(N, D, SEED);
+      const pairs = gaussianPairs(N, D, SEED), choose = choices(place);
       const both = place.chart({ title: "How far other scores move", xLabel: "predicted", yLabel: "actual" });
       const missing = place.chart({ title: "What is missed for target h", xLabel: "score before the pair came", yLabel: "actual less predicted" });
       let full = null, key = "", found = new Map(), working = null, last = null, whole = null;
@@ -256,22 +269,24 @@
           marks: [
             { across: 0, class: "am-limit", name: "nothing missed" },
             { dots: before.map((x, i) => [x, left[i]]), class: `am-competitor${pale}`, name: "other keys" },
-            { line: [-wide, wide].map((x) => [x, slope(left) * x]), class: `am-tail-average am-dashed${pale}`, name: "their slope" },
+            { line: [-wide, wide].map((x) => [x, slope(left) * x]), class: `am-tail-average am-dashed${pale}`, name: `what is missed per unit of score: ${say(slope(left), 2)}` },
           ],
           text: `${about}What the ${name} misses of the motion changes with the score before by ${say(slope(left), 2)} per unit.`,
         });
         if (coming) return;
         Object.assign(place.host.dataset, { missed: JSON.stringify(missed), slope: slope(actual.target), predicted: slope(guess.target) });
-        place.say(`Pair ${h} moves the memory by ${say(norm(motion), 3)}; its length is ${say(norm(full.W), 3)}. ` +
+        place.say(`Pair ${h} moves the memory by ${say(norm(motion), 3)}; the memory itself has the length ${say(norm(full.W), 3)}. ` +
           `Of that motion the classical prediction misses ${share(missed[0])}, the rank-one reduction ${share(missed[1])} ` +
           `and the coupled step ${share(missed[2])}. ` +
           `For each unit of score that it had before, target ${h} is ${pushed(slope(actual.target))}; ` +
-          `by the ${name} it is ${pushed(slope(guess.target))}.`);
+          `by the ${name} it is ${pushed(slope(guess.target))}.` +
+          (slope(actual.target) * slope(guess.target) < 0 ? " In so small a memory even the sign of a prediction can be wrong." : ""));
       }
       const pushed = (x) => (x < 0 ? `pushed down by ${say(-x, 2)}` : `drawn up by ${say(x, 2)}`);
 
       return (values) => {
         const wanted = { ...values };
+        choose(values.prediction);
         place.host.dataset.state = "on its way";
         working = work(wanted);
         go(working, wanted);

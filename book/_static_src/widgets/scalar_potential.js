@@ -29,13 +29,13 @@
   widgets.widget("scalar_potential", {
     settings: {
       ridge: { label: "ridge λ", value: 0.01, low: 1e-9, high: 10, log: true },
-      load: { label: "load n/d²", value: 0.6, low: 0.02, high: 2 },
+      load: { label: "load n/d²", value: 0.2, low: 0.02, high: 2 },
       r: { label: "tail fraction r", value: 0.15, low: 0.01, high: 0.98 },
       beta: { label: "sharpness β", value: 3, low: 0.1, high: 100, log: true },
     },
     presets: [
       { name: "hardly any ridge", values: { ridge: 1e-7 } },
-      { name: "the same, at load 0.2", values: { ridge: 1e-7, load: 0.2 } },
+      { name: "the same, at load 0.6", values: { ridge: 1e-7, load: 0.6 } },
       { name: "a strong ridge", values: { ridge: 1 } },
     ],
     explorer: ({ load, ridge, r, beta }) => ["explore_ridge", { load, ridge, r, beta }],
@@ -70,9 +70,9 @@
         const { s, cost, value } = here, { top, points } = path;
         place.host.dataset.curve = path.done ? "done" : "on its way";
         sizes.draw({
-          x: SIZES, y: [10 ** Math.floor(Math.log10(value / 2)), 2 * top],
+          x: SIZES, y: [10 ** Math.floor(Math.log10(value / 4)), 2 * top],
           marks: [
-            { across: top, class: "am-limit am-dotted", name: "W = 0" },
+            { across: top, class: "am-limit am-dotted", name: "potential at W = 0" },
             { line: points.map(([nu, loss]) => [nu, loss + cost(nu)]), class: "am-tail-average", name: "potential" },
             { line: GRID.map((nu) => [nu, cost(nu)]).filter(([, y]) => y < 3 * top), class: "am-limit am-dashed", name: "its part for the ridge" },
             { line: points, class: "am-signal am-dashed", name: "its part for the mean loss" },

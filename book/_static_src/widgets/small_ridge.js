@@ -1,5 +1,6 @@
 // What smoothing and ridge do: loss and norm along the load, on both sides of the critical load, for one ridge and
-// one sharpness, beside what is left without a ridge. The curves take half a second and are computed in pieces.
+// one sharpness, beside what is left without a ridge. The curves can take seconds, and are
+// computed in pieces: a few points of each first.
 
 (function (scope) {
   "use strict";
@@ -7,6 +8,7 @@
   const SPAN = [0.5, 1.5], PIECE = 10; // of the load over the critical one; milliseconds of work at a time
   const OFFSETS = [0.002, 0.006, 0.015, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 0.3, 0.4, 0.5];
   const LOADS = [...OFFSETS.map((x) => 1 - x).reverse(), 1, ...OFFSETS.map((x) => 1 + x)]; // close where the loss bends
+  const FEW = LOADS.filter((_, i) => i % 3 === 0), ORDER = [...FEW, ...LOADS.filter((_, i) => i % 3)];
 
   // Loss and norm scale at a load that is given over the critical one; without a ridge both have limits.
   function point(over, r, beta, ridge) {
@@ -34,7 +36,7 @@
     build(place) {
       const axis = "load / critical load";
       const losses = place.chart({ title: "Loss", xLabel: axis, yLabel: "mean loss" });
-      const norms = place.chart({ title: "Norm scale", xLabel: axis, yLabel: "ν", yLog: true });
+      const norms = place.chart({ title: "Norm scale", xLabel: axis, yLabel: "norm scale ν", yLog: true });
       const ends = new Map(), walks = new Map(); // what has been computed, without a ridge and with one
       let now = null, here = null, limit = null, pale = [], turn = 0, whole = null;
       const first = new Promise((done) => (whole = done));
@@ -43,16 +45,17 @@
       const of = ({ r, beta, ridge }) => [known(walks, `${r} ${beta} ${ridge}`), known(ends, `${r} ${beta}`)];
 
       function draw() {
-        const { over, ridge } = now, [walk, end] = of(now), above = end.filter(({ x }) => x >= 1);
-        const done = walk.length === LOADS.length && end.length === LOADS.length;
+        const { over, ridge } = now, [found, end] = of(now), ascending = (list) => list.sort((p, q) => p.x - q.x);
+        const walk = ascending([...found, { x: over, ...here }]), above = ascending(end.filter(({ x }) => x >= 1));
+        const done = found.length === LOADS.length && end.length === LOADS.length, begun = found.length >= FEW.length;
         if (done) (pale = walk, whole());
         place.host.dataset.state = done ? "done" : "on its way";
         const curves = (part, started) => [
           ...(done ? [] : [{ line: pale.map((p) => [p.x, p[part]]), class: "am-tail-average am-pale", name: pale.length && "for the settings before" }]),
           { line: [...(started ? [[SPAN[0], 0], [1, 0]] : []), ...above.map((p) => [p.x, p[part]])], class: "am-any-memory am-dashed", name: "without a ridge" },
-          { line: walk.map((p) => [p.x, p[part]]), class: "am-tail-average", name: `ridge ${say(ridge, 2)}` },
-          { down: 1, class: "am-limit am-dashed", name: "critical load" },
-          { dots: [[over, here[part]]], class: "am-here", big: true, name: "the load of the settings" },
+          { line: walk.map((p) => [p.x, p[part]]), class: "am-tail-average", name: `ridge ${say(ridge, 2)}${done ? "" : ", computing …"}` },
+          { down: 1, class: "am-limit am-dotted", name: "critical load" },
+          ...(begun ? [{ dots: [[over, here[part]]], class: "am-here", big: true, name: "the load of the settings" }] : []),
         ];
         const seen = [here, ...walk, ...(done ? [] : pale)];
         const top = Math.max(0.7, ...seen.map((p) => p.loss), ...above.map((p) => p.loss));
@@ -71,17 +74,17 @@
       }
 
       // One more point of the curve or of its limit, until all are there or something else is asked for.
-      function go(mine) {
+      function go(mine, rough = false) {
         if (mine !== turn) return;
         const until = performance.now() + PIECE, { r, beta, ridge } = now, [walk, end] = of(now);
-        while (performance.now() < until && (walk.length < LOADS.length || end.length < LOADS.length)) {
-          const [list, size] = walk.length < LOADS.length ? [walk, ridge] : [end, 0];
-          const x = LOADS[list.length];
+        const next = () => [[walk, ridge, FEW], [end, 0, FEW], [walk, ridge, LOADS], [end, 0, LOADS]].find(([list, , all]) => list.length < all.length);
+        for (let step = next(); step && performance.now() < until; step = next()) {
+          const [list, size] = step, x = ORDER[list.length];
           list.push({ x, ...point(x, r, beta, size) });
         }
-        const more = walk.length < LOADS.length || end.length < LOADS.length;
-        if (more) setTimeout(go, 0, mine);
-        else draw();
+        const few = walk.length >= FEW.length && end.length >= FEW.length;
+        if (!next() || (few && !rough)) draw();
+        if (next()) setTimeout(go, 0, mine, few);
       }
 
       return (values) => {

@@ -81,8 +81,8 @@
             ...x.map((value, j) => ({ line: [[value, bottom], [value, bottom + (j < k ? 0.22 : 0.09) * size]], class: "am-competitor", name: j ? "" : ticks })),
             { line: far, class: "am-limit am-dashed", name: "exact" },
             { line: curve((t) => bracket(x, r, beta, t), ...span, 120), class: "am-tail-average", name: "smoothed" },
-            { dots: [[x[k - 1], exact]], class: "am-limit" },
-            { dots: [[mu, soft]], class: "am-tail-average", name: "minimum" },
+            { dots: [[x[k - 1], exact]], class: "am-limit", name: "exact minimum" },
+            { dots: [[mu, soft]], class: "am-tail-average", name: "smoothed minimum" },
           ],
           text: `The exact bracket has the minimum ${say(exact)}, the smoothed one ${say(soft)}, at the threshold ${say(mu)}.`,
         });
