@@ -24,7 +24,7 @@ corners: $(READY)         ## every section and point function at the ends of its
 	@ASSOCMEM_FAULT_REPORT=1 $(BIN)/python -m pytest -m faults -k corners tests/hostile
 
 check: $(READY)           ## look at the built book with a browser
-	@$(BIN)/python -m pytest -m site tests/site
+	@$(BIN)/python -m pytest -m site -n 2 tests/site
 
 TABLES := $(patsubst %.csv,%.yml,$(wildcard data/*/*.csv))
 ROWS ?= 5

@@ -115,8 +115,8 @@
   }
 
   function ofTrained({ steps, loss }, n, kept) {
-    const found = loss < DONE ? `is below ${DONE}, and ${whole(n, kept)} ${kept === 1 ? "is" : "are"} retrieved.` : `is ${say(loss, 2)}, and ${whole(n, kept)} ${kept === 1 ? "is" : "are"} retrieved.`;
-    return `Gradient descent on the cross-entropy loss, from a matrix of zeros: after ${steps} steps the loss ${found}`;
+    const found = `${loss < DONE ? `below ${DONE}` : say(loss, 2)}, and ${whole(n, kept)} ${kept === 1 ? "is" : "are"} retrieved.`;
+    return `Gradient descent on the cross-entropy loss, from a matrix of zeros: after ${steps} steps the loss is ${found}`;
   }
 
   function ofFound(n, d, most, margin) {
