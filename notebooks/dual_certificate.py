@@ -287,8 +287,9 @@ figure
 # ```{widget} certificate_polygon
 # :label: A certificate in two dimensions, as a polygon
 # Turn key 1, the orange arrow $v_1$, and watch the comparisons $A_{ij}$ of {eq}`eq-turn` in the second picture.
-# Either they leave a half plane free, and the green arrow is a memory that retrieves all pairs: it brings each key into the sector in which its own target, a dot, is the furthest.
-# Or weights close a polygon in the third picture, and no memory of two numbers does it.
+# Angles are counter-clockwise, and at 0° key 1 of a regular instance points to target 1.
+# Either the comparisons leave a half plane free, and a green arrow $W = (a, b)$ shows a memory that retrieves all pairs: it brings each key into the sector in which its own target, a dot, is the furthest.
+# Or, as with the settings at first, weights close a polygon in the third picture, and no memory of two numbers does it.
 # A matrix of $d^2$ free numbers has its comparisons in $d^2$ dimensions, and even for $d = 2$ that is four.
 # ```
 #

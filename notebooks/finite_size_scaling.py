@@ -183,6 +183,7 @@ figure
 # The scores of one key, and what the projection makes of them: the signal rises, and the competitors of the pool fall to meet it.
 # Lower the signal, and competitor after competitor joins; in the second chart $M$ counts them, beside the squared distance {eq}`eq-bill`.
 # With a tail fraction $r > 0$ the signal has to reach only the average of its $k = \lceil r (n-1) \rceil$ best competitors, and there are two levels, those of {eq}`eq-two-levels`.
+# Of the competitors that move, $M$ then counts only those tied at the lower level (one if there are none).
 # ```
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-cone-plane", "caption": "Projections onto the cone of a key with two competitors. Vectors in the cone stay ($M = 0$). Vectors beside it go to its nearest edge, where the signal meets one competitor ($M = 1$). Vectors in the wedge opposite, the polar cone, go to the tip, where all three scores are equal ($M = 2$). The angles of these regions are 120, twice 90 and 60 degrees."}, "image": {"alt": "The same plane with its wedge to the right; opposite a narrower wedge, the polar cone, from which arrows lead to the tip; from the two regions between, arrows lead at right angles to the edges of the first wedge."}}

@@ -158,7 +158,8 @@ figure
 #
 # ```{widget} transition
 # :label: What all keys ask for, and what a matrix has
-# The curve is the law of the number that all keys together ask for, $n\, \E M$ on average; the line is the number $d^2$ that the memory has.
+# Each key asks for $M$ numbers, the size of its pool ({eq}`eq-pool`), and all $n$ keys for $n\, \E M$ on average, which is zero on the axis.
+# The curve is the law of what all keys together ask for, as {eq}`eq-kinematic` has it; the line is the number $d^2$ that the memory has.
 # Move $d$ and see how few dimensions lie between hopeless and easy, at any number of pairs $n$.
 # ```
 
@@ -602,7 +603,7 @@ for n in (100, 10**6):
 # Let the signal only have to beat the average of *all* its competitors, $k = n - 1$.
 # The scores that meet this demand are a half space: those $s$ with $s_1 \ge (s_2 + \dots + s_n)/(n-1)$.
 # Find the mean squared distance of a Gaussian vector from it, and from this the dimension at which half of all instances should be possible.
-# Look for the answer in {numref}`fig-tails`, or type $r = 1$ into {doc}`the explorer <../explore_capacity>`.
+# Look for the answer in {numref}`fig-tails`, or open {doc}`the capacity explorer <../explore_capacity>` and set the tail fraction to $r = 1$.
 # ```
 #
 # ```{solution} ex-top1-mean

@@ -241,3 +241,18 @@ def test_what_keys_ask_for_and_its_probability_are_those_of_the_package(shown):
         assert probability == pytest.approx(am.retrieval_probability(n, d), abs=0.03)  # without the skewness
     assert float(data["probability"]) == found[0][2]
     assert "58.2%" in page.inner_text("#widget-transition .am-answer")
+
+
+def test_a_slider_that_is_pulled_to_its_end_gives_the_last_value(shown):
+    page, _ = shown("transition")
+    slider = page.locator("#set-transition-n-slider")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] + 20, box["y"] + box["height"] / 2)
+    page.mouse.up()
+    assert page.input_value("#set-transition-n") == "1000000"
+    page.keyboard.press("Home")
+    page.keyboard.press("End")
+    assert page.input_value("#set-transition-n") == "1000000"

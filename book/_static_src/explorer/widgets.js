@@ -119,12 +119,15 @@
       const number = element("input", { id, type: "number", min: spec.low, max: spec.high, step: spec.integer ? 1 : "any", "aria-describedby": `${id}-note`, inputmode: "decimal" });
       const ends = spec.log ? [Math.log10(spec.low), Math.log10(spec.high)] : [spec.low, spec.high];
       const slider = element("input", { id: `${id}-slider`, type: "range", min: ends[0], max: ends[1], step: (ends[1] - ends[0]) / 1000, "aria-label": `${spec.label}, slider` });
+      slider.value = ends[1];
+      const top = slider.value; // which rounding may put one step below the end
+      const pulled = () => (slider.value === top ? spec.high : spec.log ? 10 ** Number(slider.value) : Number(slider.value));
       const trouble = element("span", { class: "am-trouble", id: `${id}-note`, role: "status" });
       rows[name] = { spec, number, slider, trouble };
       const start = asked.has(key(name)) ? Number(asked.get(key(name))) : spec.value;
       values[name] = spec.value;
       number.addEventListener("input", () => (set(name, number.value === "" ? NaN : Number(number.value), number), remember(), changed(values, name)));
-      slider.addEventListener("input", () => (set(name, rounded(spec, spec.log ? 10 ** Number(slider.value) : Number(slider.value)), slider), remember(), changed(values, name)));
+      slider.addEventListener("input", () => (set(name, rounded(spec, pulled()), slider), remember(), changed(values, name)));
       slider.addEventListener("keydown", (event) => press(name, event));
       form.append(element("div", { class: "am-setting" }, element("label", { for: id }, spec.label), number, slider, trouble));
       set(name, spec.value);

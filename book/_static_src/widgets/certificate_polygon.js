@@ -85,8 +85,9 @@
   function picture(host, title) {
     const svg = element("svg:svg", { role: "img", class: "am-chart", viewBox: `0 0 ${SIZE} ${SIZE}` });
     svg.style.cssText = "max-width: 14rem; margin: 0 auto";
-    host.append(element("figure", { class: "am-figure" }, element("figcaption", {}, title), svg));
-    let X, Y;
+    const legend = element("ul", { class: "am-legend" });
+    host.append(element("figure", { class: "am-figure" }, element("figcaption", {}, title), svg, legend));
+    let X, Y, taken = []; // of the words
     const put = (...nodes) => svg.append(...nodes);
     const line = (from, to, look, width = 2) => {
       const made = element("svg:line", { class: `am-line ${look}`, x1: X(from), y1: Y(from), x2: X(to), y2: Y(to) });
@@ -101,6 +102,7 @@
         const place = (c) => (p) => SIZE / 2 + (c ? -1 : 1) * scale * (p[c] - (ends[c][0] + ends[c][1]) / 2);
         [X, Y] = [place(0), place(1)];
         svg.replaceChildren();
+        taken = [];
         svg.setAttribute("aria-label", `${title}. ${text}`);
       },
       line,
@@ -111,26 +113,42 @@
         line(from, to, look, width);
         put(element("svg:path", { class: `am-dot ${look}`, d: `M${end.join(" ")}L${wing(1)}L${wing(-1)}Z` }));
       },
-      // Words beside a point, away from another one.
+      // Words beside a point, away from another one: where they do not run into others, or not at all.
       words(at, text, away, distance = 11) {
-        const way = [X(at) - X(away), Y(at) - Y(away)], size = Math.hypot(...way) || 1;
-        const inside = (x, room) => Math.min(SIZE - room, Math.max(room, x));
-        const x = inside(X(at) + (distance * way[0]) / size, 3 * text.length), y = inside(Y(at) + (distance * way[1]) / size, 10);
-        put(element("svg:text", { class: "am-label", x, y: y + 4, "text-anchor": "middle" }, text));
+        const way = unit([X(at) - X(away) || 1e-9, Y(at) - Y(away)]), room = 3.4 * text.length;
+        const inside = (x, least) => Math.min(SIZE - least, Math.max(least, x));
+        for (const [further, pushed] of [[1, 2], [1.7, 2], [1, SIZE]]) { // at last as far into the frame as it takes
+          for (const aside of [0, 0.7, -0.7, 1.4, -1.4]) {
+            const to = turned(way, aside).map((x, c) => [X, Y][c](at) + further * distance * x), x = inside(to[0], room), y = inside(to[1], 10);
+            if (Math.hypot(x - to[0], y - to[1]) > pushed) continue;
+            if (taken.some((other) => Math.abs(x - other.x) < room + other.room && Math.abs(y - other.y) < 13)) continue;
+            taken.push({ x, y, room });
+            put(element("svg:text", { class: "am-label", x, y: y + 4, "text-anchor": "middle" }, text));
+            return;
+          }
+        }
+      },
+      // What lines (and dots) of a look are.
+      explain(...entries) {
+        legend.replaceChildren(...entries.filter(Boolean).map(([look, words, dot]) => {
+          const shape = dot ? element("svg:circle", { class: `am-dot ${look}`, cx: 12, cy: 6, r: 4 })
+            : element("svg:line", { class: `am-line ${look}`, x1: 1, x2: 23, y1: 6, y2: 6 });
+          return element("li", {}, element("svg:svg", { width: 24, height: 12, "aria-hidden": "true" }, shape), " ", words);
+        }));
       },
     };
   }
 
   widgets.widget("certificate_polygon", {
     settings: {
-      turn: { label: "key 1 turned by, in degrees", value: 150, low: -180, high: 180 },
+      turn: { label: "turn of key 1, in degrees", value: 150, low: -180, high: 180 },
       n: { label: "pairs n", value: 3, low: 2, high: 6, integer: true },
       draw: { label: "draw (0: a regular instance)", value: 0, low: 0, high: 999, integer: true },
     },
     presets: [
       { name: "turned a little less", values: { turn: 100 } },
-      { name: "three random pairs", values: { draw: 1, turn: 0 } },
-      { name: "five random pairs", values: { draw: 1, n: 5, turn: 0 } },
+      { name: "three random pairs", values: { draw: 676, turn: 0 } },
+      { name: "five random pairs", values: { draw: 517, n: 5, turn: 0 } },
     ],
     explorer: () => ["explore_capacity", { n: 60, d: 14, r: 0 }],
     build(place) {
@@ -175,11 +193,16 @@
           plane.words(targets[i], `u${small(i)}`, origin);
         }
 
+        plane.explain(["am-signal", "key v₁ and target u₁"], ["am-competitor", "the other pairs"],
+          memory && ["am-pale", "pale arrows: keys as given; the others are as W turns them"], ["am-limit am-dotted", "borders of the sectors in which a target is the furthest"]);
+
         // comparisons from the origin
         const reach = Math.max(...vectors.map((p) => Math.hypot(...p))), shown = vectors.map((p) => p.map((x) => x / reach));
         const sides = memory ? "all on one side of a line, with the memory as an arrow in their middle" : "on all sides; those of the certificate are thick";
-        fan.begin([[-1, -1], [1, 1]], `${all.length} vectors from one point, ${sides}.`);
-        if (memory) fan.line([1.1 * memory[1], -1.1 * memory[0]], [-1.1 * memory[1], 1.1 * memory[0]], "am-limit am-dashed", 1);
+        const tip = memory && memory.map((x) => 0.6 * x), edge = memory && [memory[1], -memory[0]];
+        fan.begin([origin, ...shown, ...(memory ? [tip, edge, edge.map((x) => -x)] : [])], `${all.length} vectors from one point, ${sides}.`);
+        if (memory) fan.line(edge, edge.map((x) => -x), "am-limit am-dashed", 1);
+        if (memory) (fan.arrow(origin, tip, "am-any-memory", 4), fan.words(tip, "W", origin, 12));
         const counts = (k) => weights && weights[k] > 0;
         for (const [k, p] of shown.entries()) fan.arrow(origin, p, look(all[k].i) + (memory || counts(k) ? "" : " am-pale"), counts(k) ? 3.5 : 1.5);
         const named = shown.map((p, k) => ({ p, k })).filter(({ k }) => n < 4 || counts(k)), apart = (p, q) => Math.hypot(p[0] - q[0], p[1] - q[1]);
@@ -187,7 +210,9 @@
           const same = named.filter((other) => apart(p, other.p) < NEAR); // comparisons may coincide
           if (same[0].k === k) fan.words(p, same.map((other) => name(all[other.k])).join(" = "), origin);
         }
-        if (memory) (fan.arrow(origin, memory.map((x) => 0.6 * x), "am-any-memory", 4), fan.words(memory.map((x) => 0.6 * x), "W", origin, 12));
+        fan.explain(["am-signal", "comparisons of key 1"], ["am-competitor", "comparisons of other keys"],
+          memory ? ["am-any-memory", "W: the memory, as (a, b)"] : ["am-competitor am-pale", "thin and pale: not used in the certificate"],
+          memory && ["am-limit am-dashed", "edge of the half plane around W"]);
 
         // the same head to tail: with the weights, or equal ones where none help
         const edges = headToTail(vectors, weights || vectors.map(() => 1 / vectors.length)), end = edges[edges.length - 1].to;
@@ -201,6 +226,8 @@
         }
         if (memory) path.line(end, origin, "am-limit am-dotted", 1);
         path.dot(origin, "", 4.5);
+        path.explain(["", "start", true], weights ? ["am-competitor", "comparisons times their weights"] : ["am-competitor", "all comparisons, with equal weights"],
+          memory && ["am-limit am-dotted", "from the end to the start: with a memory no weights close the path"]);
 
         const used = all.map((c, k) => ({ ...c, weight: weights ? weights[k] : 0 })).filter(({ weight }) => weight > 0);
         if (memory) {

@@ -50,7 +50,7 @@
     presets: [
       { name: "the signal leads", values: { signal: 3 } },
       { name: "a low signal", values: { signal: -3 } },
-      { name: "a longer tail", values: { signal: -1.2, n: 17, r: 0.25 } },
+      { name: "a longer tail", values: { r: 0.25 } },
     ],
     explorer({ n, r }) {
       const size = Math.max(20, n);
@@ -70,8 +70,8 @@
         const dropped = x.filter((value) => value > high).length;
         const demand = first ? "leads" : `is above the average of its ${whole(k)} best competitors`;
         const falling = pool > 1
-          ? `Of the competitors, ${dropped || "none"} fall by ${say(gap, 3)}, and ${pool} to the lower level: M = ${pool}.`
-          : `These ${whole(k)} all fall by ${say(gap, 3)}, which counts as M = 1.`;
+          ? `Of the competitors, ${dropped === 1 ? "1 falls" : `${dropped || "none"} fall`} by ${say(gap, 3)}, and ${pool} to the lower level. Only these are counted: M = ${pool}.`
+          : `These ${whole(k)} all fall by ${say(gap, 3)}, and none is tied at the lower level, which counts as M = 1.`;
         const average = `the average of its ${whole(k)} best competitors after the change. ${falling}`;
         const reached = first ? `where it meets ${many(pool)}: M = ${pool}.` : average;
         const what = gap === 0
@@ -90,11 +90,20 @@
           text: what,
         });
         const steps = curve((g) => project(g, x, k), ...SIGNALS, 160);
+        const jumps = steps.slice(1).flatMap(([to, { pool: next }], i) => {
+          let [from, { pool: before }] = steps[i];
+          if (before === next) return [];
+          for (let halved = 0; halved < 12; halved++) {
+            const half = (from + to) / 2;
+            if (project(half, x, k).pool === before) from = half; else to = half;
+          }
+          return [[to, before], [to, next]];
+        });
         bill.draw({
           x: SIGNALS, y: [0, 1.05 * Math.max(...steps.map(([, s]) => Math.max(s.pool, s.distance)))],
           marks: [
             { line: steps.map(([g, s]) => [g, s.distance]), class: "am-signal", name: "squared distance" },
-            { line: steps.map(([g, s]) => [g, s.pool]), class: "am-competitor", name: "M" },
+            { line: [[SIGNALS[0], steps[0][1].pool], ...jumps, [SIGNALS[1], steps[steps.length - 1][1].pool]], class: "am-competitor", name: "M" },
             { across: mean, class: "am-limit am-dashed", name: `mean of both, over all columns: ${say(mean, 3)}` },
             { dots: [[signal, distance]], class: "am-signal" },
             { dots: [[signal, pool]], class: "am-competitor" },

@@ -12,6 +12,12 @@
     return { asked, spread, probability: theory.ndtr((d * d - asked) / spread) };
   }
 
+  // A number and its standard deviation, which is told in two digits.
+  function within(x, spread) {
+    const unit = 10 ** (Math.floor(Math.log10(spread)) - 1), told = (value) => (unit < 1 ? value.toFixed(1) : whole(Math.round(value / unit) * unit));
+    return `${told(x)} ± ${told(spread)}`;
+  }
+
   scope.transition = { kinematic };
 
   widgets.widget("transition", {
@@ -26,29 +32,30 @@
     ],
     explorer: ({ n, d }) => ["explore_capacity", { n, d, r: 0 }],
     build(place) {
-      const chart = place.chart({ title: "What all keys ask for, and what there is", xLabel: "free numbers", yLabel: "density (scaled)", height: 200 });
+      const title = "What all keys ask for, and what there is", xLabel = "free numbers, less the n E M asked for on average";
+      const chart = place.chart({ title, xLabel, yLabel: "density (scaled)", height: 200 });
       return ({ n, d }) => {
         const { asked, spread, probability } = kinematic(n, d), have = d * d, theorem = Math.sqrt(2 * n * Math.log(n));
         Object.assign(place.host.dataset, { asked, spread, probability });
-        const law = curve((z) => Math.exp((-z * z) / 2), -REACH, REACH).map(([z, y]) => [asked + z * spread, y]);
-        const paid = law.filter(([x]) => x <= have), last = paid.length - 1, share = last > 0 ? [[paid[0][0], 0], ...paid, [paid[last][0], 0]] : [];
-        const from = Math.min(law[0][0], (d - 1.3) ** 2), to = Math.max(law[law.length - 1][0], (d + 1.3) ** 2);
-        const words = `All ${whole(n)} keys together ask for ${say(asked)} ± ${say(spread, 2)} numbers. ` +
+        const law = curve((z) => Math.exp((-z * z) / 2), -REACH, REACH).map(([z, y]) => [z * spread, y]);
+        const paid = law.filter(([x]) => asked + x <= have), last = paid.length - 1, share = last > 0 ? [[paid[0][0], 0], ...paid, [paid[last][0], 0]] : [];
+        const beyond = (x) => x ** 2 - asked, from = Math.min(law[0][0], beyond(d - 1.3)), to = Math.max(law[law.length - 1][0], beyond(d + 1.3));
+        const words = `All ${whole(n)} keys together ask for ${within(asked, spread)} numbers (mean and standard deviation). ` +
           `${article(d)} ${whole(d)} × ${whole(d)} matrix has ${whole(have)}.`;
         chart.draw({
           x: [from, to], y: [0, 1.08],
           marks: [
             ...(share.length ? [{ area: share, class: "am-any-memory", name: "share of instances for which d² is enough" }] : []),
-            { line: law, class: "am-any-memory", name: "asked for, n E M on average" },
-            { down: have, class: "am-here", name: "d² (dotted: with one dimension less, and one more)" },
-            { down: (d - 1) ** 2, class: "am-limit am-dotted" }, { down: (d + 1) ** 2, class: "am-limit am-dotted" },
+            { line: law, class: "am-any-memory", name: "asked for by all keys; M: the size of the pool of one key" },
+            { down: beyond(d), class: "am-here", name: "d² (dotted: with one dimension less, and one more)" },
+            { down: beyond(d - 1), class: "am-limit am-dotted" }, { down: beyond(d + 1), class: "am-limit am-dotted" },
           ],
           text: words,
         });
         const chance = d < n
-          ? `The probability that some memory retrieves all pairs is ${percent(probability)}.`
+          ? `By the kinematic prediction the probability that some memory retrieves all pairs is ${percent(probability)}.`
           : "With so many dimensions any scores can be had.";
-        place.say(`${words} ${chance} One half is at d = ${say(Math.sqrt(asked))}; the theorem's d² = 2 n log n would be d = ${say(theorem)}.`);
+        place.say(`${words} ${chance} One half is at d = ${Math.sqrt(asked).toFixed(1)}; the theorem's d² = 2 n log n would be d = ${say(theorem)}.`);
       };
     },
   });
