@@ -1,9 +1,10 @@
 """Where the built book is, a server on loopback for it, and one browser for all checks."""
 
 import os
+import re
 import shutil
 import threading
-from functools import partial
+from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -127,3 +128,34 @@ def page(context, origin):
     yield page
     page.evaluate("localStorage.clear()")
     page.close()
+
+
+PLACE = re.compile(r'data-widget="(\w+)"')
+"""Where a widget stands in a page."""
+
+
+@cache
+def widget_pages() -> dict[str, str]:
+    """Return the page of each widget of the built book."""
+    pages = {}
+    for name in toc_pages():
+        path = SITE / f"{name}.html"
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        pages |= dict.fromkeys(PLACE.findall(text), name)
+    return pages
+
+
+@pytest.fixture
+def widget(page, origin):
+    """Open a page at a widget with settings, as a link would; give the element that holds the widget."""
+
+    def open_page(name, **settings):
+        query = "&".join(f"{name}.{key}={value!r}" for key, value in settings.items())
+        address = f"{origin}/{widget_pages()[name]}.html?{query}#widget-{name}"
+        page.goto("about:blank")
+        page.goto(address, wait_until="domcontentloaded")
+        page.wait_for_selector(f"[data-widget={name}][data-ready=yes]")
+        return page.locator(f"[data-widget={name}]")
+
+    yield open_page
+    assert page.trouble == []

@@ -16,7 +16,8 @@ SECTIONS = [name for name in PAGES if name.startswith("book/sections/")]
 FRONT = PAGES[0]
 # Contrast takes axe most of a minute on a page with many formulas: there it looks at what is around the text,
 # and test_site at the text itself.
-LONG = {*SECTIONS, "book/ledger", "book/benchmarks", "book/proofs"}
+LONG = {*SECTIONS, *(f"book/{name}" for name in ("ledger", "benchmarks", "proofs", "notation", "errata"))}
+LONG |= {name for name in PAGES if name.startswith("book/api/")}
 AXE = """
     async ([contrast, around]) => {
         const options = {resultTypes: ['violations']};

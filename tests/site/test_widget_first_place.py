@@ -14,26 +14,16 @@ from assocmem.theory.kinematics import pool, pooled_moments
 
 pytestmark = [pytest.mark.site, pytest.mark.parametrize("origin", ["disk"], indirect=True)]
 
-SECTIONS = {
-    "transition": "top1_threshold",
-    "certificate_polygon": "dual_certificate",
-    "cone_projection": "finite_size_scaling",
-}
-
 
 @pytest.fixture
-def shown(page, origin):
+def shown(widget):
     """Open a section at a widget with settings; give the page, and what the widget says that it shows."""
 
     def open_page(name, **settings):
-        query = "&".join(f"{name}.{key}={value!r}" for key, value in settings.items())
-        page.goto("about:blank")
-        page.goto(f"{origin}/book/sections/{SECTIONS[name]}.html?{query}#widget-{name}")
-        page.wait_for_selector(f"#widget-{name} [data-ready=yes]")
-        return page, page.locator(f"#widget-{name} .am-widget-body").evaluate("host => ({...host.dataset})")
+        place = widget(name, **settings)
+        return place.page, place.evaluate("host => ({...host.dataset})")
 
-    yield open_page
-    assert page.trouble == []
+    return open_page
 
 
 # --- the certificate as a polygon ---

@@ -20,18 +20,9 @@ WIDGET = "[data-widget=live_memory]"
 
 
 @pytest.fixture
-def memory(page, origin):
-    """Open the opening page at settings of the live memory, as a link would."""
-
-    def open_page(**settings):
-        query = "&".join(f"live_memory.{key}={value}" for key, value in settings.items())
-        page.goto("about:blank")
-        page.goto(f"{origin}/book/index.html?{query}")
-        page.wait_for_selector(f"{WIDGET}[data-ready=yes]")
-        return page
-
-    yield open_page
-    assert page.trouble == []
+def memory(widget):
+    """Open the opening page at settings of the live memory."""
+    return lambda **settings: widget("live_memory", **settings).page
 
 
 def given(n, d, draw):

@@ -11,20 +11,6 @@ POINT = "p => { const {loss, nu} = assocmem.small_ridge.point(...p); return [los
 pytestmark = [pytest.mark.site, pytest.mark.parametrize("origin", ["disk"], indirect=True)]
 
 
-@pytest.fixture
-def widget(page, origin):
-    """Open the section with settings of one of its widgets, and return that widget."""
-
-    def open_page(name, **settings):
-        query = "&".join(f"{name}.{key}={value!r}" for key, value in settings.items())
-        page.goto(f"{origin}/book/sections/ridgeless_limit.html?{query}", wait_until="domcontentloaded")
-        page.wait_for_selector(f'[data-widget="{name}"][data-ready]')
-        return page.locator(f'[data-widget="{name}"]')
-
-    yield open_page
-    assert page.trouble == []
-
-
 def shown(host, *names):
     return [float(host.get_attribute(f"data-{name}")) for name in names]
 

@@ -19,27 +19,6 @@ from assocmem.theory.scalar import (
 
 pytestmark = [pytest.mark.site, pytest.mark.parametrize("origin", ["disk"], indirect=True)]
 
-SECTIONS = {
-    "tail_smoothing": "tail_average_margin",
-    "proximal": "scalar_theory",
-    "scalar_potential": "scalar_theory",
-}
-
-
-@pytest.fixture
-def widget(page, origin):
-    """Open a widget at settings, as a link would."""
-
-    def open_page(name, **settings):
-        query = "&".join(f"{name}.{key}={value!r}" for key, value in settings.items())
-        page.goto("about:blank")
-        page.goto(f"{origin}/book/sections/{SECTIONS[name]}.html?{query}#widget-{name}")
-        page.wait_for_selector(f"[data-widget={name}][data-ready=yes]")
-        return page.locator(f"[data-widget={name}]")
-
-    yield open_page
-    assert page.trouble == []
-
 
 def shown(place, *names):
     """Numbers that a widget shows."""

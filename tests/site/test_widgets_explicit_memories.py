@@ -11,27 +11,6 @@ from assocmem.theory import outer_products as cmm
 
 pytestmark = [pytest.mark.site, pytest.mark.parametrize("origin", ["disk"], indirect=True)]
 
-PAGES = {
-    "two_extremes": "correlation_memory",
-    "slow_approach": "correlation_memory",
-    "reserve": "sparse_repair",
-}
-
-
-@pytest.fixture
-def widget(page, origin):
-    """Open a page at a widget's settings, as a link would."""
-
-    def open_page(name, **settings):
-        query = "&".join(f"{name}.{key}={value!r}" for key, value in settings.items())
-        page.goto("about:blank")
-        page.goto(f"{origin}/book/sections/{PAGES[name]}.html?{query}")
-        page.wait_for_selector(f"[data-widget={name}][data-ready=yes]")
-        return page
-
-    yield open_page
-    assert page.trouble == []
-
 
 def shown(page, name, key):
     return float(page.locator(f"[data-widget={name}]").get_attribute(f"data-{key}"))
@@ -45,7 +24,7 @@ def digits(*counts):
 
 
 def test_the_logarithm_of_the_normal_law_has_all_digits(widget):
-    page = widget("two_extremes")
+    page = widget("two_extremes").page
     x, p = np.r_[np.linspace(-60, 9, 1381), -40.01, -39.99, 3.99, 4.01], -np.geomspace(1e-9, 2000, 120)
     values, quantiles = page.evaluate(
         """([x, p]) => {
@@ -59,7 +38,7 @@ def test_the_logarithm_of_the_normal_law_has_all_digits(widget):
 
 
 def test_failing_keys_of_outer_products_are_those_of_the_package(widget):
-    page = widget("two_extremes")
+    page = widget("two_extremes").page
     sizes = [math.log(3), *digits(2, 3, 6, 12, 30, 100, 1000)]
     points = [(log_n, c) for log_n in sizes for c in (0.5, 1.0, 2.0, 5.0, 8.0, 12.0, 20.0)]
     found = page.evaluate(
@@ -69,7 +48,7 @@ def test_failing_keys_of_outer_products_are_those_of_the_package(widget):
 
 
 def test_the_ratio_at_one_half_and_its_first_terms_are_those_of_the_package(widget):
-    page = widget("slow_approach")
+    page = widget("slow_approach").page
     sizes = digits(2, 2.5, 3, 6, 12, 40, 100, 1000)
     found = page.evaluate(
         "all => all.map(x => [assocmem.gaussianPicture.ratioAt(x), assocmem.gaussianPicture.expansion(x)])",
@@ -80,7 +59,7 @@ def test_the_ratio_at_one_half_and_its_first_terms_are_those_of_the_package(widg
 
 
 def test_the_exact_ratio_is_that_of_the_package_up_to_the_error_of_its_table(widget):
-    page = widget("slow_approach")
+    page = widget("slow_approach").page
     sizes = (150, 4000, 10**6, 10**11)
     found = page.evaluate("all => all.map(n => assocmem.slow_approach.exactRatio(n, 0.5))", sizes)
     np.testing.assert_allclose(found, [cmm.exact_half_success_ratio(n) for n in sizes], atol=0.02)
@@ -88,7 +67,7 @@ def test_the_exact_ratio_is_that_of_the_package_up_to_the_error_of_its_table(wid
 
 def test_repair_is_that_of_the_package(widget):
     """The two use the same quadrature; tiny numbers of failures are differences of larger ones."""
-    page = widget("reserve")
+    page = widget("reserve").page
     points = [
         (log_n, c, share, gamma)
         for log_n in digits(2, 3, 6, 30, 100)
@@ -112,7 +91,7 @@ def test_repair_is_that_of_the_package(widget):
 
 
 def test_a_line_of_the_chart_is_near_the_full_quadrature(widget):
-    page = widget("reserve")
+    page = widget("reserve").page
     log_n = math.log(1000)
     shares = [0.01, 0.05, 0.14, 0.4, 0.78]
     found = page.evaluate(
@@ -128,7 +107,7 @@ def test_a_line_of_the_chart_is_near_the_full_quadrature(widget):
 
 def test_two_extremes_counts_the_keys_that_fail(widget):
     for ratio, places in ((2.5, 3), (5.0, 6), (9.0, 40)):
-        page = widget("two_extremes", ratio=ratio, digits=places)
+        page = widget("two_extremes", ratio=ratio, digits=places).page
         (log_n,) = digits(places)
         failing = shown(page, "two_extremes", "failing")
         assert failing == pytest.approx(cmm.log_expected_failures(log_n, ratio), abs=1e-8)
@@ -142,7 +121,7 @@ def test_two_extremes_counts_the_keys_that_fail(widget):
 
 
 def test_the_region_of_pairs_is_left_at_eight(widget):
-    page = widget("two_extremes")
+    page = widget("two_extremes").page
     found = page.evaluate(
         "all => all.map(c => assocmem.two_extremes.beyond(Math.sqrt(c)))", [0.0, 2.0, 5.0, 7.9, 8.1]
     )
@@ -157,7 +136,7 @@ def test_the_region_of_pairs_is_left_at_eight(widget):
 
 def test_curves_of_keys_by_their_dip_add_up(widget):
     """Both are numbers for a unit of dip: their integrals are all keys, and those that fail."""
-    page = widget("two_extremes")
+    page = widget("two_extremes").page
     (log_n,), ratio = digits(6), 5.0
     dips = np.linspace(-4, 4, 4001)
     powers = page.evaluate(
@@ -170,7 +149,7 @@ def test_curves_of_keys_by_their_dip_add_up(widget):
 
 
 def test_slow_approach_shows_three_accounts_of_one_ratio(widget):
-    page = widget("slow_approach", digits=6)
+    page = widget("slow_approach", digits=6).page
     (log_n,) = digits(6)
     assert shown(page, "slow_approach", "exact") == pytest.approx(
         cmm.exact_half_success_ratio(10**6), abs=0.02
@@ -180,14 +159,14 @@ def test_slow_approach_shows_three_accounts_of_one_ratio(widget):
         cmm.half_success_expansion(log_n), rel=1e-12
     )
 
-    page = widget("slow_approach", digits=100)
+    page = widget("slow_approach", digits=100).page
     assert page.locator("[data-widget=slow_approach]").get_attribute("data-exact") == ""
     found = shown(page, "slow_approach", "picture")
     assert found == pytest.approx(cmm.half_success_ratio(digits(100)[0]), rel=1e-9)
 
 
 def test_reserve_shows_the_prediction_and_the_best_share(widget):
-    page = widget("reserve", share=0.14, gamma=0.1, ratio=9, digits=3)
+    page = widget("reserve", share=0.14, gamma=0.1, ratio=9, digits=3).page
     page.wait_for_selector("[data-widget=reserve][data-curve=done]")
     (log_n,) = digits(3)
     theory = repair.predict_repair(log_n, 9.0, share=0.14, gamma=0.1)

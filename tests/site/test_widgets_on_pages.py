@@ -5,11 +5,10 @@ from importlib.resources import files
 
 import pytest
 from bs4 import BeautifulSoup
-from conftest import SITE, toc_pages
+from conftest import widget_pages
 
 pytestmark = pytest.mark.site
 
-PLACE = re.compile(r'data-widget="(\w+)"')
 MOST_BYTES = 300_000
 """Of all scripts, styles and numbers that the widgets of one page bring along."""
 SMALLEST = 11
@@ -31,39 +30,15 @@ PICTURE = """
         return [body.innerText, ...pictures].join();
     }
 """
-PICTURES = ".am-widget-body svg[role=img], .am-widget-body canvas[role=img]"
+PICTURES = "svg[role=img], canvas[role=img]"
 FRAMES = """
     () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30))))
 """
 
 
-def places():
-    """Every widget with the page that it is on."""
-    for name in toc_pages():
-        path = SITE / f"{name}.html"
-        if path.is_file():
-            for widget in dict.fromkeys(PLACE.findall(path.read_text(encoding="utf-8"))):
-                yield widget, name
-
-
-WIDGETS = dict(places())
+WIDGETS = widget_pages()
 """The page of each widget."""
 IN_PAGES = sorted(set(WIDGETS.values()))
-
-
-@pytest.fixture
-def widget(page, origin):
-    """Open a page at a widget, as a link to it would."""
-
-    def open_page(name, **settings):
-        query = "&".join(f"{name}.{key}={value!r}" for key, value in settings.items())
-        page.goto("about:blank")
-        page.goto(f"{origin}/{WIDGETS[name]}.html?{query}#widget-{name}")
-        page.wait_for_selector(f"#widget-{name} [data-ready=yes]")
-        return page.locator(f"#widget-{name}")
-
-    yield open_page
-    assert page.trouble == []
 
 
 def settled(page):
@@ -155,7 +130,7 @@ def test_it_fits_a_phone_can_be_read_in_the_dark_and_prints_as_a_still(widget, p
     box = place.bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
-    sizes = place.locator(".am-widget-body svg text").evaluate_all(
+    sizes = place.locator("svg text").evaluate_all(
         "all => all.map(t => parseFloat(getComputedStyle(t).fontSize) * (t.getScreenCTM()?.a || 1))"
     )
     assert min(sizes, default=SMALLEST) >= SMALLEST - 0.01
