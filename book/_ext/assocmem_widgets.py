@@ -111,6 +111,19 @@ def close_widget(translator: nodes.NodeVisitor, node: Widget) -> None:
     translator.body.append("</figcaption></figure>\n")
 
 
+def print_widget(translator: nodes.NodeVisitor, node: Widget) -> None:
+    """Leave a widget out of a printed book, but for the place that links lead to.
+
+    Parameters
+    ----------
+    translator
+        Of the builder for LaTeX.
+    node : Widget
+    """
+    translator.body.append(translator.hypertarget(node["ids"][0]))
+    raise nodes.SkipNode
+
+
 def skip_widget(translator: nodes.NodeVisitor, node: Widget) -> None:
     """Leave a widget out, with its caption.
 
@@ -143,8 +156,8 @@ def add_scripts(
 def setup(app: Sphinx) -> dict:
     """Register the extension with Sphinx."""
     shown, left_out = (open_widget, close_widget), (skip_widget, None)
-    others = {kind: left_out for kind in ("latex", "text", "man", "texinfo")}
-    app.add_node(Widget, html=shown, **others)
+    others = {kind: left_out for kind in ("text", "man", "texinfo")}
+    app.add_node(Widget, html=shown, latex=(print_widget, None), **others)
     app.add_directive("widget", WidgetDirective)
     app.connect("html-page-context", add_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

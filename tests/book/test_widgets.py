@@ -96,9 +96,13 @@ def test_a_page_without_a_widget_has_none_of_its_scripts(build):
 
 
 def test_print_leaves_it_out_with_its_caption(build):
-    text = "# Page\n\nBefore.\n\n```{widget} moving_edge\n:label: An edge\nThe caption.\n```\n\nAfter.\n"
-    page, warnings = build(text, "latex")
-    assert "caption" not in page.partition("Before.")[2].partition("After.")[0]
+    link = "[there](#widget-moving_edge)"
+    place = "```{widget} moving_edge\n:label: An edge\nThe caption.\n```"
+    page, warnings = build(f"# Page\n\nBefore, as {link}.\n\n{place}\n\nAfter.\n", "latex")
+    between = page.partition("Before")[2].partition("After.")[0]
+    assert "caption" not in between
+    assert r"\label{\detokenize{index:widget-moving_edge}}" in between
+    assert r"\hyperref[\detokenize{index:widget-moving_edge}]" in between
     assert "WARNING" not in warnings
 
 
