@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from assocmem.book import explorer
+from assocmem.book.data_scripts import TABLES, write_data_script
 from assocmem.sweeps.stored_table import read_table
 from assocmem.theory import kinematics
 from assocmem.theory.outer_products import query_failure, query_failure_at_ratio
@@ -75,17 +76,17 @@ def test_ratio_and_dimension_ask_for_the_same_failure():
 def test_the_script_is_written_once(tmp_path, monkeypatch, tables):
     path = tmp_path / "tables.js"
     monkeypatch.setattr(explorer, "tables", lambda: tables)
-    explorer.write_script(path)
+    write_data_script(TABLES, path)
     head, script = path.read_text().splitlines()
     assert head.startswith("// made by assocmem.book.explorer from ")
     assert json.loads(script.partition(".tables = ")[2].rstrip(";")) == tables
     assert len(script) < 500_000
 
     monkeypatch.setattr(explorer, "tables", lambda: pytest.fail("made again"))
-    explorer.write_script(path)
+    write_data_script(TABLES, path)
     whole = path.read_text()
     monkeypatch.setattr(explorer, "tables", lambda: {})
     for other in ("// made by assocmem.book.explorer from something else\n", whole[: len(whole) // 2]):
         path.write_text(other)
-        explorer.write_script(path)
+        write_data_script(TABLES, path)
         assert path.read_text().endswith(".tables = {};\n")

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from assocmem.book import live_instances
+from assocmem.book.data_scripts import INSTANCES, write_data_script
 from assocmem.deciding.certificates import Certificate
 from assocmem.deciding.exact import holds_exactly
 from assocmem.deciding.feasibility import decide_top1, verify
@@ -100,10 +101,10 @@ def test_where_all_pairs_fit_there_is_no_proof():
 def test_the_script_is_written_once(tmp_path, monkeypatch, instances):
     path = tmp_path / "data" / "live_memory.js"
     monkeypatch.setattr(live_instances, "live_instances", lambda: instances)
-    live_instances.write_live_instances(path)
+    write_data_script(INSTANCES, path)
     head, script = path.read_text().splitlines()
     assert head.startswith("// made by assocmem.book.live_instances from ")
     assert json.loads(script.partition(".liveInstances = ")[2].rstrip(";")) == instances
     assert path.stat().st_size < LARGEST
     monkeypatch.setattr(live_instances, "live_instances", lambda: pytest.fail("made again"))
-    live_instances.write_live_instances(path)
+    write_data_script(INSTANCES, path)

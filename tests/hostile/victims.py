@@ -504,15 +504,12 @@ def _data_scripts():
     """Scripts with numbers for pages, by their places: they take long and are no matter of these trials."""
     import tempfile
 
-    from assocmem.book.build import EXPLORER_TABLES, LIVE_INSTANCES
-    from assocmem.book.explorer import write_script
-    from assocmem.book.live_instances import write_live_instances
+    from assocmem.book.data_scripts import SCRIPTS, write_data_script
 
     made = Path(tempfile.mkdtemp(prefix="scripts-"))
-    writers = {EXPLORER_TABLES: write_script, LIVE_INSTANCES: write_live_instances}
-    places = {place: made / Path(place).name for place in writers}
-    for place, write in writers.items():
-        write(places[place])
+    places = {script.place: made / Path(script.place).name for script in SCRIPTS}
+    for script in SCRIPTS:
+        write_data_script(script, places[script.place])
     return places
 
 

@@ -13,10 +13,9 @@ from pathlib import Path
 import yaml
 
 from assocmem.book.claims import read_checks, surprises, unlabelled, weak
+from assocmem.book.data_scripts import SCRIPTS, write_data_script
 from assocmem.book.exercises import wrong_answers
-from assocmem.book.explorer import write_script
 from assocmem.book.ledger import ledger, ledger_line, ledger_page, miscounts
-from assocmem.book.live_instances import write_live_instances
 from assocmem.book.notes import read_notes
 from assocmem.book.promises import broken_promises, still_pictures
 from assocmem.book.proof_map import proof_map
@@ -31,10 +30,6 @@ from assocmem.machine import THREAD_SETTINGS, cores
 from assocmem.progress import TERMINAL, terminal_path
 from assocmem.sweeps.project import project_root
 
-EXPLORER_TABLES = "book/_static_src/explorer/tables.js"
-"""The script with the numbers of the explorer pages, among their own scripts."""
-LIVE_INSTANCES = "book/_static_src/widgets/data/live_memory.js"
-"""The script with the vectors and proofs of the live memory on the opening page."""
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 """What a terminal takes as a change of colour, and a message for people does not need."""
 MOST_LINES = 20
@@ -104,8 +99,8 @@ def prepare(root: Path, pages: Iterable[str], *, force: bool = False) -> tuple[l
     if not problems:
         try:
             write_tables_page(names, root)
-            write_script(root / EXPLORER_TABLES)
-            write_live_instances(root / LIVE_INSTANCES)
+            for script in SCRIPTS:
+                write_data_script(script, root / script.place)
             write_status_page(names, root)
         except ValueError as error:
             problems = [f"stored tables: {error}"]

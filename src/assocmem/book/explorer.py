@@ -5,9 +5,7 @@ moments that they interpolate, certified counts, and what the explicit memories 
 """
 
 import math
-from pathlib import Path
 
-from assocmem.book.data_scripts import write_data_script
 from assocmem.book.plotting import proportion_interval
 from assocmem.experiments.explicit.scales import CLIPPED, SPLIT, half_ratio, stored_digits
 from assocmem.experiments.transitions import tally, transition
@@ -19,22 +17,6 @@ DIGITS = 15.0
 """Decimal digits of the largest number of pairs on the pages, 10^12, and some more to interpolate."""
 MEMORIES = {SPLIT: "sparse repair, best reserve", CLIPPED: "equal signals, worst competitors clipped once"}
 """What the pages call the explicit memories of the stored table."""
-
-
-def write_script(path: Path) -> None:
-    """Write the tables as a script that puts them where the pages look, unless it is there and up to date.
-
-    Parameters
-    ----------
-    path : Path
-        The ``.js`` to write.
-
-    Raises
-    ------
-    ValueError
-        If a stored table is missing or stale.
-    """
-    write_data_script(path, "tables", Path(__file__), tables)
 
 
 def tables() -> dict[str, object]:

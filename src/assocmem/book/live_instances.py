@@ -9,13 +9,10 @@ proof it is given the comparisons alone. They are as few as determine their weig
 browser finds these by solving linear equations.
 """
 
-from pathlib import Path
-
 import numpy as np
 import torch
 from scipy.optimize import nnls
 
-from assocmem.book.data_scripts import write_data_script
 from assocmem.deciding.certificates import Certificate
 from assocmem.deciding.feasibility import verify
 from assocmem.pairs.data import Pairs, gaussian_pairs
@@ -31,17 +28,6 @@ NOTHING = 1e-9
 """Weights, or a distance, up to which rounding makes them: chosen by trial, and all proofs are verified."""
 KEPT = 0.95
 """Share of its smallest margin that a memory keeps when it is rounded to integers."""
-
-
-def write_live_instances(path: Path) -> None:
-    """Write the instances as a script for the opening page, unless it is there and up to date.
-
-    Parameters
-    ----------
-    path : Path
-        The ``.js`` to write.
-    """
-    write_data_script(path, "liveInstances", Path(__file__), live_instances)
 
 
 def live_instances() -> dict[str, object]:
