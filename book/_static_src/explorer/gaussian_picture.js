@@ -3,7 +3,7 @@
 
 (function (scope) {
   "use strict";
-  const { theory } = scope;
+  const { theory } = scope, { logSum } = theory;
   const HALF_LOG_2PI = 0.5 * Math.log(2 * Math.PI);
 
   // --- the logarithm of the normal law, fast ---------------------------------------------------------------
@@ -55,12 +55,6 @@
 
   // log(1 - exp(-rate)) of the logarithm of the rate.
   const logSome = (logRate) => (logRate < -30 ? logRate : Math.log(-Math.expm1(-Math.exp(Math.min(logRate, 30)))));
-
-  function logSum(values) {
-    const largest = values.reduce((a, b) => Math.max(a, b), -Infinity);
-    if (largest === -Infinity) return largest;
-    return largest + Math.log(values.reduce((sum, x) => sum + Math.exp(x - largest), 0));
-  }
 
   const between = (low, high, count) => Array.from({ length: count }, (_, i) => low + ((high - low) * i) / (count - 1));
 

@@ -7,6 +7,7 @@
 //     explorer: (values) => ["explore_phase", {r, load}],        // the explorer at this point
 //     build(place) {                                             // once; place.body is a div
 //       const chart = place.chart({title, xLabel, yLabel});      // as widgets.chart
+//       place.instead("name", node);                             // what a reader uses in place of a slider
 //       return (values) => { chart.draw(...); place.say("..."); };   // whenever a setting has changed
 //     },                                                             // (a promise, if it is drawn in pieces)
 //   });
@@ -15,10 +16,10 @@
   "use strict";
   const { element, settings, chart, soon } = scope.widgets;
 
-  // The address of a page of the book, seen from any other one.
+  // The address of a page of the book with settings, seen from any other one.
   const pageOf = (name, values) => {
-    const query = new URLSearchParams(Object.entries(values).map(([key, x]) => [key, typeof x === "number" ? Number(x.toPrecision(12)) : x]));
-    return `${document.documentElement.dataset.content_root || "./"}${name.includes("/") || name === "index" ? name : `book/${name}`}.html?${query}`;
+    const query = new URLSearchParams(Object.entries(values).map(([key, x]) => [key, Number(x.toPrecision(12))]));
+    return `${document.documentElement.dataset.content_root}book/${name}.html?${query}`;
   };
 
   function widget(name, { settings: specs, presets = [], explorer, build }) {
@@ -33,6 +34,14 @@
       host, body,
       chart: (about) => chart(body, { height: 220, id: `${anchor}-chart${count++ || ""}`, ...about }),
       say: (...said) => answer.replaceChildren(...said),
+      // Hides the slider of a setting, which the nodes stand for.
+      instead(setting, ...nodes) {
+        const row = host.querySelector(`#set-${name}-${setting}`).closest(".am-setting");
+        row.classList.add("visually-hidden");
+        row.setAttribute("aria-hidden", "true");
+        for (const input of row.querySelectorAll("input")) input.setAttribute("tabindex", "-1");
+        row.after(...nodes);
+      },
     };
     let show = () => {};
     const update = () => {
@@ -51,5 +60,5 @@
     if (location.hash === `#${anchor}`) host.parentElement.scrollIntoView();
   }
 
-  Object.assign(scope.widgets, { widget, pageOf });
+  scope.widgets.widget = widget;
 })((globalThis.assocmem = globalThis.assocmem || {}));

@@ -3,44 +3,14 @@
 
 (function (scope) {
   "use strict";
+  const { zeros, dot, cholesky, forward, backward } = scope.linear;
   const ROUNDS = 2, LEVEL = 0.9, SOFTNESS = 0.1; // of clipping, as in assocmem.memories.clipped
   const STEPS = 400, DONE = 0.01; // a mean loss below 0.01 over at most 40 keys leaves each of them a positive margin
 
-  // --- small linear algebra: matrices are flat arrays, row by row --------------------------------------------
+  // --- what is done with vectors and matrices ------------------------------------------------------------------
 
-  const zeros = (size) => new Float64Array(size);
   const range = (n) => Array.from({ length: n }, (_, i) => i);
-  const dot = (x, y, size, a = 0, b = 0) => {
-    let sum = 0;
-    for (let k = 0; k < size; k++) sum += x[a + k] * y[b + k];
-    return sum;
-  };
   const gram = (x, n, d) => Float64Array.from({ length: n * n }, (_, at) => dot(x, x, d, Math.floor(at / n) * d, (at % n) * d));
-
-  // The factor L of a symmetric matrix, or null where rounding could have made it positive.
-  function cholesky(A, m) {
-    const L = Float64Array.from(A);
-    for (let a = 0; a < m; a++) {
-      for (let b = 0; b <= a; b++) {
-        const rest = L[a * m + b] - dot(L, L, b, a * m, b * m);
-        if (a > b) L[a * m + b] = rest / L[b * m + b];
-        else if (rest > 1e-12 * A[a * m + a]) L[a * m + a] = Math.sqrt(rest);
-        else return null;
-      }
-    }
-    return L;
-  }
-  function forward(L, m, x) { // x becomes L^-1 x
-    for (let a = 0; a < m; a++) x[a] = (x[a] - dot(L, x, a, a * m)) / L[a * m + a];
-    return x;
-  }
-  function backward(L, m, x) { // x becomes L'^-1 x
-    for (let a = m - 1; a >= 0; a--) {
-      for (let b = a + 1; b < m; b++) x[a] -= L[b * m + a] * x[b];
-      x[a] /= L[a * m + a];
-    }
-    return x;
-  }
   function transposed(A, rows, columns) {
     return Float64Array.from(A, (_, at) => A[(at % rows) * columns + Math.floor(at / rows)]);
   }

@@ -54,6 +54,13 @@
   const expit = (y) => (y >= 0 ? 1 / (1 + Math.exp(-y)) : Math.exp(y) / (1 + Math.exp(y)));
   const softplus = (y) => Math.max(y, 0) + Math.log1p(Math.exp(-Math.abs(y)));
 
+  // The logarithm of a sum of exponentials.
+  function logSum(values) {
+    const largest = values.reduce((a, b) => Math.max(a, b), -Infinity);
+    if (largest === -Infinity) return largest;
+    return largest + Math.log(values.reduce((sum, x) => sum + Math.exp(x - largest), 0));
+  }
+
   // Nodes and weights of the Gauss-Legendre rule, by Newton's method on the Legendre polynomial.
   function legendre(count) {
     const nodes = [], weights = [];
@@ -302,7 +309,7 @@
   }
 
   scope.theory = {
-    density, ndtr, logNdtr, ndtri, expit, softplus, legendre, root, prox,
+    density, ndtr, logNdtr, ndtri, expit, softplus, logSum, legendre, root, prox,
     tailMean, hingeMoments, criticalLoad, satEdge, satLaws, scalarTailAverage, channel, saddleLaws, susceptibility, solveScalar,
   };
 })((globalThis.assocmem = globalThis.assocmem || {}));

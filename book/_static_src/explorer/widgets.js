@@ -210,6 +210,10 @@
     return marks;
   }
 
+  // An entry of a legend: a sign of 24 by 12, or of another size, and what it stands for.
+  const explained = (sign, words, width = 24, height = 12) =>
+    element("li", {}, element("svg:svg", { width, height, "aria-hidden": "true" }, sign), " ", ...rich(words));
+
   // A chart that draws itself as wide as its place. `draw({x, y, marks, text})` takes the two ranges, the
   // marks and a description for those who do not see it. A mark is one of
   //   {line: [[x, y], ...]}, {area: [[x, y], ...]}, {stem: [x, y]}, {dots: [[x, y, low, high], ...]},
@@ -276,7 +280,7 @@
         const shape = kind === "am-line" ? element("svg:line", { class: `am-mark am-line ${mark.class}`, x1: 1, x2: 23, y1: 6, y2: 6 })
           : kind === "am-area" ? element("svg:rect", { class: `am-mark am-area ${mark.class}`, x: 1, y: 1, width: 22, height: 10 })
           : element("svg:circle", { class: `am-mark am-dot ${mark.class}`, cx: 12, cy: 6, r: 4 });
-        return element("li", {}, element("svg:svg", { width: 24, height: 12, "aria-hidden": "true" }, shape), " ", ...rich(mark.name));
+        return explained(shape, mark.name);
       }));
     }
 
@@ -306,5 +310,5 @@
     };
   }
 
-  scope.widgets = { element, say, whole, article, percent, between, apart, settings, readings, chart, curve, soon };
+  scope.widgets = { element, say, whole, article, percent, between, apart, settings, readings, explained, chart, curve, soon };
 })((globalThis.assocmem = globalThis.assocmem || {}));

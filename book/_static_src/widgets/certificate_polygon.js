@@ -133,7 +133,7 @@
         legend.replaceChildren(...entries.filter(Boolean).map(([look, words, dot]) => {
           const shape = dot ? element("svg:circle", { class: `am-dot ${look}`, cx: 12, cy: 6, r: 4 })
             : element("svg:line", { class: `am-line ${look}`, x1: 1, x2: 23, y1: 6, y2: 6 });
-          return element("li", {}, element("svg:svg", { width: 24, height: 12, "aria-hidden": "true" }, shape), " ", words);
+          return widgets.explained(shape, words);
         }));
       },
     };

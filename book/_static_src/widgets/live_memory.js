@@ -1,4 +1,4 @@
-// needs: widgets/data/live_memory.js explorer/memories.js
+// needs: widgets/data/live_memory.js explorer/linear.js explorer/memories.js
 // A memory of the opening page: its scores, which keys it retrieves, and what any memory could do with the same
 // vectors. The memory and the proof of the last choice were found and verified by assocmem.book.live_instances.
 
@@ -7,7 +7,7 @@
   const { LEVEL, DONE, instance, scores, margins, failing, range, outerProducts, clipped, training, anyMemory } = scope.memories;
   const { widgets } = scope, { element, say } = widgets;
   const MEMORIES = ["outer products", "equal signals", "clipped", "trained", "any memory"];
-  const [OUTER, EQUAL, CLIPPED, TRAINED, ANY] = [1, 2, 3, 4, 5], DRAWS = 3;
+  const [OUTER, EQUAL, CLIPPED, TRAINED, ANY] = [1, 2, 3, 4, 5], DRAWS = scope.liveInstances.draws.length;
   const WIDEST = 460, LEFT = 20, MARKS = 15, BARS = 84, FOOT = 20; // pixels of the picture
   const LEVELS = 24, BRIGHTEST = 0.75; // shades, and the share of the largest score that has the full colour
   const SLOW = 40; // steps of training that are shown one by one
@@ -95,7 +95,7 @@
       svg.replaceChildren(...parts);
       legend.replaceChildren(...keys.map(([kind, words]) => {
         const [shape, look] = SHAPES[kind], sign = element(`svg:${shape}`, { d: shape === "path" && "M2 2H12V12H2Z", ...look });
-        return element("li", {}, element("svg:svg", { width: 14, height: 14, "aria-hidden": "true" }, sign), " ", words);
+        return widgets.explained(sign, words, 14, 14);
       }));
     };
   }
@@ -138,12 +138,7 @@
 
   // Radio buttons for the memories, each with a count, in place of the sliders of two settings.
   function choices(place) {
-    for (const name of ["memory", "draw"]) {
-      const row = place.host.querySelector(`#set-live_memory-${name}`).closest(".am-setting");
-      row.classList.add("visually-hidden");
-      row.setAttribute("aria-hidden", "true");
-      for (const input of row.querySelectorAll("input")) input.setAttribute("tabindex", "-1");
-    }
+    for (const name of ["memory", "draw"]) place.instead(name);
     const rows = MEMORIES.map((name, at) => {
       const input = element("input", { type: "radio", name: "live_memory-choice", value: at + 1 });
       const count = element("span", { class: "am-live-count" }), share = element("span", { class: "am-live-share" });

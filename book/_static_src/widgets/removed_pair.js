@@ -1,17 +1,15 @@
 // A pair that is removed from a trained memory: how far other scores move, and three predictions of that.
-// needs: explorer/draws.js
+// needs: explorer/draws.js explorer/linear.js
 // All is computed here, by Newton's method on a small instance: the objective, its Hessians and the coupled
 // step are those of assocmem.removal, and a browser test compares the two.
 
 (function (scope) {
   "use strict";
-  const { theory, widgets } = scope, { say, element } = widgets;
+  const { theory, widgets } = scope, { say, element } = widgets, { zeros, dot, cholesky, forward, backward } = scope.linear;
   const D = 12, N = 36, TAIL = 0.2, SEED = 28;
 
   // --- vectors, and matrices as rows ---------------------------------------------------------------------------
 
-  const dot = (x, y) => { let total = 0; for (let i = 0; i < x.length; i++) total += x[i] * y[i]; return total; };
-  const zeros = (size) => new Float64Array(size);
   const plus = (X, Y, scale = 1) => X.map((x, i) => x + scale * Y[i]);
   const norm = (X) => Math.sqrt(dot(X, X));
 
@@ -33,28 +31,10 @@
     return total;
   }
 
-  // The lower factor of a positive matrix, and what it makes of a right side.
+  // What the inverse of a positive matrix makes of a right side.
   function factor(H, size) {
-    const L = Float64Array.from(H);
-    for (let i = 0; i < size; i++) {
-      for (let j = 0; j <= i; j++) {
-        let x = L[i * size + j];
-        for (let k = 0; k < j; k++) x -= L[i * size + k] * L[j * size + k];
-        L[i * size + j] = i === j ? Math.sqrt(x) : x / L[j * size + j];
-      }
-    }
-    return (right) => {
-      const x = Float64Array.from(right);
-      for (let i = 0; i < size; i++) {
-        for (let k = 0; k < i; k++) x[i] -= L[i * size + k] * x[k];
-        x[i] /= L[i * size + i];
-      }
-      for (let i = size - 1; i >= 0; i--) {
-        x[i] /= L[i * size + i];
-        for (let k = 0; k < i; k++) x[k] -= L[i * size + k] * x[i];
-      }
-      return x;
-    };
+    const L = cholesky(H, size);
+    return (right) => backward(L, size, forward(L, size, Float64Array.from(right)));
   }
 
   // --- the objective -------------------------------------------------------------------------------------------
@@ -187,14 +167,10 @@
 
   // Radio buttons for the predictions in place of the slider of their setting.
   function choices(place) {
-    const row = place.host.querySelector("#set-removed_pair-prediction").closest(".am-setting");
-    row.classList.add("visually-hidden");
-    row.setAttribute("aria-hidden", "true");
-    for (const input of row.querySelectorAll("input")) input.setAttribute("tabindex", "-1");
     const buttons = CHOICES.map((_, at) => element("input", { type: "radio", name: "removed_pair-choice", value: at + 1 }));
     buttons.forEach((input, at) => input.addEventListener("change", () => place.set({ prediction: at + 1 })));
     const labels = buttons.map((input, at) => element("label", {}, input, ` ${CHOICES[at]}`));
-    row.after(element("fieldset", { class: "am-choices" }, element("legend", {}, "prediction"), ...labels));
+    place.instead("prediction", element("fieldset", { class: "am-choices" }, element("legend", {}, "prediction"), ...labels));
     return (prediction) => buttons.forEach((input, at) => { input.checked = at + 1 === prediction; });
   }
 

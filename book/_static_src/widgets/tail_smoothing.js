@@ -35,11 +35,7 @@
   // that there is one root even where all weights are one or nothing to all digits. Needs k < m.
   function threshold(x, r, beta) {
     const m = x.length, k = tailCount(r, m), sorted = descending(x);
-    const logSum = (terms) => {
-      const most = Math.max(...terms);
-      return most + Math.log(sum(terms, (t) => Math.exp(t - most)));
-    };
-    const share = (some, mu, sign) => logSum(some.map((value) => -softplus(sign * beta * (mu - value))));
+    const share = (some, mu, sign) => theory.logSum(some.map((value) => -softplus(sign * beta * (mu - value))));
     const miss = (mu) => share(sorted.slice(k), mu, 1) - share(sorted.slice(0, k), mu, -1);
     const reach = Math.log(k / (m - k)) / beta;
     return theory.root(miss, sorted[m - 1] - reach - 1e-9, sorted[0] - reach + 1e-9);
