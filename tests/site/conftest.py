@@ -132,6 +132,8 @@ def page(context, origin):
 
 PLACE = re.compile(r'data-widget="(\w+)"')
 """Where a widget stands in a page."""
+DRAWN = re.compile(r"/(tex-svg-full|fontawesome/.*)\.js\b")
+"""The scripts that draw formulas and icons: they take longer than all widgets, which do without."""
 
 
 @cache
@@ -147,7 +149,11 @@ def widget_pages() -> dict[str, str]:
 
 @pytest.fixture
 def widget(page, origin):
-    """Open a page at a widget with settings, as a link would; give the element that holds the widget."""
+    """Open a page at a widget with settings, as a link would; give the element that holds the widget.
+
+    Formulas and icons are not drawn: other tests look at them.
+    """
+    page.route(DRAWN, lambda route: route.fulfill(body="", content_type="text/javascript"))
 
     def open_page(name, **settings):
         query = "&".join(f"{name}.{key}={value!r}" for key, value in settings.items())
