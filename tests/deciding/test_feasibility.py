@@ -153,12 +153,12 @@ def test_targets_of_wildly_different_lengths_get_an_answer_or_a_reason(spread):
 
 
 def test_an_undecided_verdict_proves_nothing():
-    verdict = decide_top1(gaussian_pairs(60, 15, seed=0), max_steps=1)
+    verdict = decide_top1(gaussian_pairs(60, 15, seed=0), max_steps=1, max_passes=1)
     assert verify(verdict.certificate, gaussian_pairs(60, 15, seed=0)) is False
 
 
 def test_giving_up_is_said():
-    verdict = decide_top1(gaussian_pairs(60, 15, seed=0), max_steps=1)
+    verdict = decide_top1(gaussian_pairs(60, 15, seed=0), max_steps=1, max_passes=1)
     assert verdict.feasible is None
     assert verdict.certificate is None
     assert verdict.reason == "undecided after 1 Newton steps"
@@ -202,9 +202,11 @@ def test_a_tail_out_of_range_is_refused(k, line):
 
 
 def test_an_instance_too_large_for_memory_is_refused(monkeypatch):
-    monkeypatch.setattr("assocmem.machine.available_bytes", lambda: 2**30)
-    with pytest.raises(ValueError, match="dimension 200': must be smaller, since d = 200 needs about"):
+    monkeypatch.setattr("assocmem.machine.available_bytes", lambda: 2**29)
+    with pytest.raises(ValueError, match="dimension 200': must be smaller, since n = 300 needs about"):
         decide_top1(gaussian_pairs(300, 200, seed=0))
+    with pytest.raises(ValueError, match="dimension 20': must be smaller, since d = 20 needs about"):
+        decide_top1(gaussian_pairs(100, 20, seed=0))
 
 
 def test_the_largest_dimension_is_the_last_that_fits():
@@ -222,10 +224,12 @@ def test_memory_of_the_card_and_of_the_processor_both_count(monkeypatch):
         free = plenty | {scarce: 2**34}
         monkeypatch.setattr("assocmem.machine.available_bytes", lambda free=free: free["host"])
         monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _, free=free: (free["card"], 2**41))
-        assert f"d = 190 needs about {bytes_at(2000, 190) / 2**30:.3g} GiB" in feasibility._shortage(pairs)
+        assert f"d = 190 needs about {bytes_at(2000, 190) / 2**30:.3g} GiB" in feasibility.dense_shortage(
+            pairs
+        )
     monkeypatch.setattr("assocmem.machine.available_bytes", lambda: 2**40)
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (2**40, 2**41))
-    assert not feasibility._shortage(pairs)
+    assert not feasibility.dense_shortage(pairs)
 
 
 @pytest.mark.cuda

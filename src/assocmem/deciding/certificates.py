@@ -18,6 +18,15 @@ above and ``lambda_min(H)`` from below. For k = n - 1 all weights of a key are e
 sums over its competitors. Where only one key has weights, its target is an average of others, and the gap
 ``u_i - u_j`` takes the place of ``A_ij``.
 
+**Weights that are computed.** The matrix H has ``d^2`` rows. Where every weight is at least some *floor*
+``f > 0``, it can be replaced by that of the floor alone, ``f sum_ij A A' >= f C (x) B``, with the centred
+Gram matrix C of the targets and the Gram matrix B of the keys: two eigenvalues of d x d matrices bound the
+correction, and the floor pays for it. Such weights need not be stored either. A certificate then holds a
+memory and a few numbers from which they are computed, block after block, by `ComputedWeights`. Whatever
+rounding makes of an exponential is some number, which is compared with the floor; the bounds concern the
+weighted sum of the very numbers that came out. Nothing is larger than ``n d``, and the work is that of two
+passes over the scores.
+
 **Awkward data.** The question does not change when targets, or keys, are mapped by an invertible matrix, nor
 when targets are shifted, nor when a key gets another length. Vectors that are far from round are therefore
 mapped to rounder ones first, and the error of the map is bounded too. Coordinates that depend on others are
@@ -33,7 +42,7 @@ factorisation returned as L. Bounds are rounded up.
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -62,13 +71,50 @@ CANCELLED = 1e-12
 """Error of a mapped vector, over its length, above which it is mapped in integers. Chosen by trial."""
 PRIME = 2**31 - 1
 """Rows that are independent modulo this prime are independent. Its products fit in 64 bits."""
-FORMAT = 1
-"""Version of the files that `save` writes, for later versions of this script to tell."""
+TILE = 1024
+"""Targets that are summed at a time: the bounds on rounding grow with the longest sum. Chosen by trial."""
+SMALL = 2.0**-200
+"""Least size of mapped vectors, and over one the largest of anything: no square is lost to underflow."""
+WHOLE_CHANGE = 0.99
+"""Share of the floor that a correction may take; the rest is far more than what rounding does to this
+comparison."""
+
+
+@dataclass(frozen=True)
+class ComputedWeights:
+    """Weights given by a memory, which are computed and not stored.
+
+    Targets are scaled by a power of two to entries below one, and their mean is taken off. With
+    ``x_j = left u_j`` and ``y_i = right v_i / |right v_i|`` the weight of competitor j of key i is
+
+        sizes_i T(x_j' W y_i - levels_i) + floor (1 + (x_i - x_j)' change y_i),
+
+    where T is the exponential for k = 1, and ``1 / (k (1 + exp(-t)))`` otherwise.
+
+    Attributes
+    ----------
+    left, right : array, shapes (p, d) and (q, d)
+        Maps of targets and keys to vectors that look alike in all directions. Where p or q is less than d,
+        the vectors have no more dimensions.
+    W, change : array, shape (p, q)
+    levels, sizes : array, shape (n,)
+        The latter are not negative.
+    floor : float
+        Positive.
+    """
+
+    left: np.ndarray
+    right: np.ndarray
+    W: np.ndarray
+    change: np.ndarray
+    levels: np.ndarray
+    sizes: np.ndarray
+    floor: float
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Proof that retrieval at level k is possible or that it is not; one of the two arrays is given.
+    """Proof that retrieval at level k is possible or that it is not; one of the three is given.
 
     Attributes
     ----------
@@ -78,16 +124,29 @@ class Certificate:
         A memory that does it.
     weights : array, shape (n, n), or None
         ``weights[j, i]`` is the weight of competitor j of key i; zero on the diagonal.
+    computed : ComputedWeights or None
+        The same where they are not stored.
     """
 
     k: int
     W: np.ndarray | None = None
     weights: np.ndarray | None = None
+    computed: ComputedWeights | None = None
 
     @property
     def feasible(self) -> bool:
         """What it claims: whether some memory retrieves every pair."""
         return self.W is not None
+
+
+PARTS = ("W", "weights", "computed")
+"""What a certificate can hold."""
+RULE = tuple(field.name for field in fields(ComputedWeights))
+"""What weights are computed from."""
+FORMATS = 1, 2
+"""Versions of files without and with these, for copies of this script to tell which they can read."""
+PREFIX = "computed_"
+"""Before the names of these in a file."""
 
 
 def holds(certificate: Certificate, U: np.ndarray, V: np.ndarray) -> bool:
@@ -108,17 +167,19 @@ def holds(certificate: Certificate, U: np.ndarray, V: np.ndarray) -> bool:
     parts = well_formed(certificate, U, V)
     if parts is None:
         return False
-    k, W, weights, U, V = parts
-    U, V = _unit_scale(U, exact=True), _unit_scale(V, exact=True)
-    if U is None or V is None:
-        return False
+    k, body, U, V = parts
     with np.errstate(all="ignore"):  # inf and nan fail every comparison below
-        return _cancels(weights, U, V, k) if W is None else _retrieves(W, U, V, k)
+        if isinstance(body, ComputedWeights):
+            return _floor_pays(body, U, V, k)
+        U, V = _unit_scale(U, exact=True), _unit_scale(V, exact=True)
+        if U is None or V is None:
+            return False
+        return _retrieves(body, U, V, k) if certificate.feasible else _cancels(body, U, V, k)
 
 
 def well_formed(
     certificate: Certificate, U: np.ndarray, V: np.ndarray
-) -> tuple[int, np.ndarray | None, np.ndarray | None, np.ndarray, np.ndarray] | None:
+) -> tuple[int, np.ndarray | ComputedWeights, np.ndarray, np.ndarray] | None:
     """A certificate and its data as plain arrays of double precision.
 
     Nothing is converted that a conversion could change: numbers are floating-point of at most 64 bits.
@@ -131,28 +192,52 @@ def well_formed(
 
     Returns
     -------
-    tuple of k, W, weights, U and V, or None
+    tuple of k, what the certificate holds, U and V, or None
         None if they do not fit together.
     """
     if not isinstance(certificate, Certificate):
         return None
-    U, V, W, weights = (_matrix(X) for X in (U, V, certificate.W, certificate.weights))
-    if U is None or V is None or U.shape != V.shape or (W is None) == (weights is None):
+    U, V, k = _matrix(U), _matrix(V), certificate.k
+    given = [x for x in (certificate.W, certificate.weights, certificate.computed) if x is not None]
+    if U is None or V is None or U.shape != V.shape or len(given) != 1:
         return None
-    (d, n), k = U.shape, certificate.k
+    d, n = U.shape
     if not isinstance(k, (int, np.integer)) or not 1 <= k < n or min(d, n - 1) < 1:
         return None
-    fits = weights.shape == (n, n) if W is None else W.shape == (d, d)
-    return (int(k), W, weights, U, V) if fits else None
+    if certificate.computed is not None:
+        body = _well_formed_rule(certificate.computed, d, n)
+    else:
+        body = _matrix(given[0])
+        if body is not None and body.shape != ((n, n) if certificate.W is None else (d, d)):
+            body = None
+    return None if body is None else (int(k), body, U, V)
 
 
-def _matrix(X):
-    """A finite matrix of floating-point numbers, in double precision; None for anything else."""
+def _well_formed_rule(rule, d, n):
+    """A rule for weights in double precision, or None if it does not fit so many pairs."""
+    if not isinstance(rule, ComputedWeights):
+        return None
+    left, right, W, change = (_matrix(X) for X in (rule.left, rule.right, rule.W, rule.change))
+    levels, sizes = (_matrix(x, 1) for x in (rule.levels, rule.sizes))
+    floor = _matrix(np.asarray(rule.floor), 0)
+    if any(x is None for x in (left, right, W, change, levels, sizes, floor)):
+        return None
+    p, q = len(left), len(right)
+    fits = left.shape == (p, d) and right.shape == (q, d) and W.shape == change.shape == (p, q)
+    fits = fits and min(p, q) >= 1 and max(p, q) <= d and levels.shape == sizes.shape == (n,)
+    if not fits or not floor > 0 or not (sizes >= 0).all():
+        return None
+    return ComputedWeights(left, right, W, change, levels, sizes, float(floor))
+
+
+def _matrix(X, dimensions=2):
+    """A finite array of floating-point numbers, in double precision; None for anything else."""
     try:
         X = np.asarray(X) if hasattr(X, "__array__") else X  # as tensors of torch have
     except (RuntimeError, TypeError, ValueError):  # of a device, or of a type, that NumPy does not know
         return None
-    known = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and X.dtype.itemsize <= 8
+    known = isinstance(X, np.ndarray) and X.ndim == dimensions
+    known = known and X.dtype.kind == "f" and X.dtype.itemsize <= 8
     return X.astype(np.float64) if known and bool(np.isfinite(X).all()) else None
 
 
@@ -176,7 +261,12 @@ def save(path: str | os.PathLike[str], certificate: Certificate, U: np.ndarray, 
     """
     if well_formed(certificate, U, V) is None:
         raise ValueError(f"certificate = {_named(certificate)}: must be a Certificate that fits U and V")
-    body = {"W": certificate.W} if certificate.feasible else {"weights": certificate.weights}
+    version, body = (
+        FORMATS[0],
+        {"W": certificate.W} if certificate.feasible else {"weights": certificate.weights},
+    )
+    if certificate.computed is not None:
+        version, body = FORMATS[1], {PREFIX + name: getattr(certificate.computed, name) for name in RULE}
     path = os.path.realpath(path)  # what a link leads to is written, and the link is left
     if os.path.exists(path) and not os.path.isfile(path):
         raise ValueError(f"path = {path!r}: must be a file, unlike what is there")
@@ -184,7 +274,7 @@ def save(path: str | os.PathLike[str], certificate: Certificate, U: np.ndarray, 
     try:
         with open(partial, "wb") as file:
             np.savez_compressed(
-                file, format=FORMAT, k=certificate.k, U=np.asarray(U), V=np.asarray(V), **body
+                file, format=version, k=certificate.k, U=np.asarray(U), V=np.asarray(V), **body
             )
         os.replace(partial, path)
     except BaseException as error:
@@ -199,9 +289,7 @@ def _named(certificate):
     """What was given for a certificate, in a few words."""
     if not isinstance(certificate, Certificate):
         return type(certificate).__name__
-    return (
-        f"one of {', '.join(x for x in ('W', 'weights') if getattr(certificate, x) is not None) or 'nothing'}"
-    )
+    return f"one of {', '.join(x for x in PARTS if getattr(certificate, x) is not None) or 'nothing'}"
 
 
 def load(path: str | os.PathLike[str]) -> tuple[Certificate, np.ndarray, np.ndarray]:
@@ -223,8 +311,11 @@ def load(path: str | os.PathLike[str]) -> tuple[Certificate, np.ndarray, np.ndar
     """
     try:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            body = {name: file[name] for name in ("W", "weights") if name in file}
-            known = file["format"].item() == FORMAT
+            body = {name: file[name] for name in PARTS if name in file}
+            if PREFIX + "W" in file:
+                rule = {name: file[PREFIX + name] for name in RULE}
+                body["computed"] = ComputedWeights(**rule | {"floor": rule["floor"].item()})
+            known = file["format"].item() == FORMATS["computed" in body]
             result = Certificate(file["k"].item(), **body), file["U"], file["V"]
     except Exception as error:
         raise ValueError(f"path = {str(path)!r}: not a certificate ({type(error).__name__})") from None
@@ -368,19 +459,25 @@ def _smallest_eigenvalue_exceeds(needed, weights, total, U, V, u, v, shared):
     shift = 1.01 * needed + rounding + 2 * _g(size + 4) * trace * UPWARD
     H[np.diag_indices(size)] -= shift
     rounding += 2 * UNIT * (largest + shift)
+    error = _error_of_factor(H)
+    return error is not None and bool(shift - rounding - error >= needed)
+
+
+def _error_of_factor(H):
+    """A bound on ``H - L L'`` in norm for what is taken for the Cholesky factor L; None if there is none."""
+    size = len(H)
     try:
         L = np.linalg.cholesky(H)
     except np.linalg.LinAlgError:
-        return False
+        return None
     for row in range(size):
         L[row, row + 1 :] = 0
     error, step = 0.0, max(1, BLOCK // size)
-    for start in range(0, size, step):  # H - L L', lower triangle, counted twice
+    for start in range(0, size, step):  # lower triangle, counted twice
         rows, stop = slice(start, min(size, start + step)), min(size, start + step)
         part = np.tril(H[rows, :stop] - L[rows, :stop] @ L[:stop, :stop].T, start)
         error = np.hypot(error, np.sqrt(2) * _length(part))
-    error = (error + _g(size + 4) * _length(L) ** 2) * UPWARD + UNDERFLOW
-    return bool(shift - rounding - error >= needed)
+    return float((error + _g(size + 4) * _length(L) ** 2) * UPWARD + UNDERFLOW)
 
 
 def _gram(weights, total, U, V, shared):
@@ -406,6 +503,153 @@ def _places(d):
     place = np.empty((d, d), dtype=np.intp)
     place[a, c] = place[c, a] = np.arange(len(a))
     return place
+
+
+# --- weights that are computed ------------------------------------------------------------------------------
+
+
+def weights_of(certificate: Certificate, U: np.ndarray, V: np.ndarray) -> np.ndarray | None:
+    """The weights of a certificate as an array, whether they are stored or computed.
+
+    Computed ones belong to keys of length one after their map; they are given for the keys as they are.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    U, V : array or tensor, shape (d, n)
+        Targets and keys.
+
+    Returns
+    -------
+    array, shape (n, n), or None
+        ``weights[j, i]`` of competitor j of key i. None where there are none, or where they do not fit.
+    """
+    parts = well_formed(certificate, U, V)
+    if parts is None or certificate.feasible:
+        return None
+    k, body, U, V = parts
+    if certificate.computed is None:
+        return body
+    (x, _), (y, _, lengths) = _targets_in(body, _unit_scale(U)), _keys_in(body, V)
+    weights = np.empty((len(lengths), len(lengths)))
+    for keys, block in _computed_blocks(body, x, y, k):
+        weights[:, keys] = block
+    return weights / lengths
+
+
+def _targets_in(rule, U):
+    """Targets less their mean, mapped by a rule, and bounds on the errors of their lengths."""
+    return _mapped_by(rule.left, U, U.mean(axis=1, keepdims=True))
+
+
+def _keys_in(rule, V):
+    """Keys mapped by a rule to length one, bounds on their errors, and what they were divided by."""
+    powers = np.frexp(np.abs(V).max(axis=0))[1]
+    y, dy = _mapped_by(rule.right, np.ldexp(V, -powers), 0 * V[:, :1])
+    lengths = np.sqrt((y * y).sum(axis=0))  # any number will do, since lengths of keys play no part
+    y, dy = y / lengths, (dy / lengths + 2 * UNIT) * UPWARD + UNDERFLOW
+    return y, dy, np.ldexp(lengths, powers)
+
+
+def _mapped_by(A, X, centre):
+    """What a matrix makes of vectors less a centre, and bounds on the lengths of the errors."""
+    D = X - centre
+    return A @ D, _g(len(X) + 2) * _norms(np.abs(A) @ np.abs(D)) * UPWARD + UNDERFLOW
+
+
+def _computed_blocks(rule, x, y, k):
+    """Weights of blocks of keys, as they come out; zero for the own target."""
+    n = x.shape[1]
+    moves = rule.change.any()
+    own = np.einsum("ij,ij->j", x, rule.change @ y) if moves else None
+    step = max(1, BLOCK // n)
+    for start in range(0, n, step):
+        keys = np.arange(start, min(n, start + step))
+        t = x.T @ (rule.W @ y[:, keys])
+        t -= rule.levels[keys]
+        if k == 1:
+            np.exp(t, out=t)
+        else:
+            np.negative(t, out=t)
+            np.exp(t, out=t)
+            t += 1
+            t *= k
+            np.reciprocal(t, out=t)
+        t *= rule.sizes[keys]
+        if moves:
+            z = x.T @ (rule.change @ y[:, keys])
+            np.subtract(own[keys] + 1, z, out=z)
+            z *= rule.floor
+            t += z
+        else:
+            t += rule.floor
+        t[keys, np.arange(len(keys))] = 0
+        yield keys, t
+
+
+def _floor_pays(rule, U, V, k):
+    """Whether weights near the computed ones are a proof that no memory retrieves."""
+    n = U.shape[1]
+    U, V = _unit_scale(U, exact=True), _unit_scale(V, exact=True)
+    if U is None or V is None or not V.any(axis=0).all() or not _spanned(rule, U, V):
+        return False
+    if not max(float(np.abs(A).max()) for A in (rule.left, rule.right)) < 1 / SMALL:
+        return False
+    (x, dx), (y, dy, lengths) = _targets_in(rule, U), _keys_in(rule, V)
+    u, v = _norms(x), _norms(y)
+    if not (SMALL < u.max() < 1 / SMALL and lengths.min() > SMALL and v.max() < 2):
+        return False
+    rest, rounded, moved, least, room = np.zeros(rule.W.shape), 0.0, 0.0, np.inf, np.inf
+    longest_sum = TILE + n // TILE + BLOCK // n + n // max(1, BLOCK // n) + 32
+    for keys, weights in _computed_blocks(rule, x, y, k):
+        places = np.arange(len(keys))
+        pulled, total, size, change = np.zeros((len(x), len(keys))), 0.0, 0.0, 0.0
+        for start in range(0, n, TILE):
+            tile = slice(start, min(n, start + TILE))
+            part = weights[tile]
+            pulled += x[:, tile] @ part
+            total, size, change = total + part.sum(axis=0), size + u[tile] @ part, change + dx[tile] @ part
+        most = weights.max(axis=0)
+        weights[keys, places] = np.inf
+        if not (weights.min() > 0 and most.max() < 1 / SMALL):
+            return False
+        least = min(least, float(weights.min()))
+        slack = total * (1 - _g(longest_sum)) - k * most * UPWARD
+        room = min(room, float(slack.min())) if k > 1 else room
+        rest += (x[:, keys] * total - pulled) @ y[:, keys].T
+        size, change = u[keys] * total + size, dx[keys] * total + change
+        rounded += float((v[keys] * size).sum())
+        moved += float(((v + dy)[keys] * change + dy[keys] * size).sum())
+    residual = (_length(rest) + (_g(2 * longest_sum) * rounded + moved) * UPWARD) * UPWARD + UNDERFLOW
+    longest = float((u + dx).max() * 2 * (v + dy).max()) * UPWARD
+    smallest = _least_extent(x, dx, centred=True) * _least_extent(y, dy) * (1 - 2.0**-20)
+    if not smallest > 0:
+        return False
+    change = residual / smallest * longest * UPWARD + UNDERFLOW  # of any weight
+    return bool(change <= WHOLE_CHANGE * least and (k == 1 or change * (n - 1 + k) * UPWARD <= room))
+
+
+def _spanned(rule, U, V):
+    """Whether maps to fewer dimensions lose nothing, since the vectors have no more."""
+    p, q, d = len(rule.left), len(rule.right), len(U)
+    return (p == d or len(_spanning_rows(U, shifted=True)) == p) and (q == d or len(_spanning_rows(V)) == q)
+
+
+def _least_extent(X, error, *, centred=False):
+    """A lower bound on the smallest eigenvalue of ``X X'`` for vectors this far from X, or zero."""
+    n = X.shape[1]
+    if centred:
+        centre, doubt = X.mean(axis=1, keepdims=True), _g(n + 4) * _norms(X).mean()
+        X = X - centre
+        error = error + (error.mean() + doubt + 2 * UNIT * _norms(X)) * UPWARD
+    sizes = _norms(X)
+    G, off = X @ X.T, float((2 * sizes * error + error**2 + _g(n + 2) * sizes**2).sum()) * UPWARD
+    shift = float(np.linalg.eigvalsh(G)[0]) * 0.999
+    G[np.diag_indices(len(G))] -= shift
+    left_over = _error_of_factor(G)
+    if left_over is None or not shift > 0:
+        return 0.0
+    return max(0.0, (shift - left_over - off - 2 * UNIT * float(np.abs(G).max()) * UPWARD) * (1 - 2.0**-20))
 
 
 # --- awkward data -------------------------------------------------------------------------------------------

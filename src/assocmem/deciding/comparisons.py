@@ -9,22 +9,24 @@ from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import take_signal
 
 
-def tail_margins(S: torch.Tensor, k: int) -> torch.Tensor:
+def tail_margins(S: torch.Tensor, k: int, columns: slice | None = None) -> torch.Tensor:
     """Signal of each key less the average of its k best competitors.
 
     Parameters
     ----------
-    S : Tensor, shape (n, n)
-        Scores, ``S[j, i]`` of target j for key i.
+    S : Tensor, shape (n, b)
+        Scores, ``S[j, i]`` of target j for the i-th of b keys.
     k : int
         Between 1 and ``n - 1``.
+    columns : slice, optional
+        Which keys these are; by default all.
 
     Returns
     -------
-    Tensor, shape (n,)
+    Tensor, shape (b,)
     """
     rivals = S.clone()
-    signal = take_signal(rivals, slice(0, len(S)), -math.inf)
+    signal = take_signal(rivals, columns or slice(0, len(S)), -math.inf)
     best = rivals.amax(dim=0) if k == 1 else rivals.topk(k, dim=0).values.mean(dim=0)
     return signal - best
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from assocmem.checks import require
-from assocmem.deciding.certificates import Certificate, well_formed
+from assocmem.deciding.certificates import Certificate, weights_of, well_formed
 from assocmem.pairs.data import Pairs
 
 LARGEST_DIMENSION = 24
@@ -48,9 +48,12 @@ def holds_exactly(certificate: Certificate, pairs: Pairs) -> bool:
     parts = well_formed(certificate, *(X.detach().cpu().numpy() for X in (pairs.U, pairs.V)))
     if parts is None:
         return False
-    k, W, weights, U, V = parts
-    if W is not None:
-        return _retrieves(_integers(W), _integers(U), _integers(V), k)
+    k, body, U, V = parts
+    if certificate.feasible:
+        return _retrieves(_integers(body), _integers(U), _integers(V), k)
+    weights = weights_of(certificate, U, V)
+    if not np.isfinite(weights).all():
+        return False
     powers = np.frexp(np.abs(V).max(axis=0))[1]  # lengths of keys play no part: they go to the weights
     with np.errstate(over="ignore"):
         weights = np.ldexp(weights, powers)

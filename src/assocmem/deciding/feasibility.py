@@ -11,13 +11,15 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 
 import torch
 from scipy.special import lambertw
 
-from assocmem.checks import require, require_instance, require_integer
+from assocmem.checks import require, require_callable, require_instance, require_integer
 from assocmem.deciding import certificates
-from assocmem.deciding.certificates import FEW, Certificate
+from assocmem.deciding.certificates import BLOCK, FEW, Certificate, ComputedWeights
 from assocmem.deciding.comparisons import as_arrays, cancellation, tail_margins
 from assocmem.deciding.contradiction import contradiction
 from assocmem.deciding.hopeless import hidden_target, vanishing_comparison
@@ -30,13 +32,21 @@ from assocmem.deciding.search import (
     newton_solver,
     predicted_weights,
 )
+from assocmem.deciding.tilted import FIRST_FLOOR, STEPS_REMEMBERED, State, search
+from assocmem.deciding.watch import Watch
+from assocmem.files import require_writable
 from assocmem.machine import largest_that_fits, memory_shortage
 from assocmem.pairs.data import Pairs, require_pairs
-from assocmem.pairs.sizes import RUNTIME_BYTES
+from assocmem.pairs.scores import require_memory_matrix
+from assocmem.pairs.sizes import RUNTIME_BYTES, peak_bytes
 from assocmem.progress import status_line
 
 USABLE_SHARE = 0.9
 """Share of a card's free memory that a decision may take, so that what else happens there finds some."""
+
+
+DENSE_DIMENSION = 24
+"""Dimension up to which Newton's method is tried first: there it is the faster one."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,8 @@ class Verdict:
         Newton steps taken.
     reason : str
         Why there is no verdict; otherwise empty.
+    passes : int
+        Passes over the scores taken.
     """
 
     feasible: bool | None
@@ -63,17 +75,18 @@ class Verdict:
     margin: float
     steps: int
     reason: str = ""
+    passes: int = 0
 
 
-def decide_top1(pairs: Pairs, *, max_steps: int = 200) -> Verdict:
+def decide_top1(pairs: Pairs, **options: object) -> Verdict:
     """Decide whether any memory scores every target above all others (event PR_n, eq. ``PR-exists``).
 
     Parameters
     ----------
     pairs : Pairs
         As for `decide`.
-    max_steps : int
-        As for `decide`.
+    **options
+        The keywords of `decide`.
 
     Returns
     -------
@@ -83,16 +96,28 @@ def decide_top1(pairs: Pairs, *, max_steps: int = 200) -> Verdict:
     Raises
     ------
     ValueError
-        For a number of steps out of range, or an instance too large for the memory there is.
+        As for `decide`.
     """
-    return decide(pairs, 1, max_steps=max_steps)
+    return decide(pairs, 1, **options)
 
 
-def decide(pairs: Pairs, k: int = 1, *, max_steps: int = 200) -> Verdict:
+def decide(
+    pairs: Pairs,
+    k: int = 1,
+    *,
+    max_steps: int = 200,
+    max_passes: int = 3000,
+    W0: torch.Tensor | None = None,
+    checkpoint: str | Path | None = None,
+    report: Callable[[dict, float | None], None] | None = None,
+) -> Verdict:
     """Decide whether any memory has every signal beat the average of its k best competitors, and prove it.
 
-    Memory and time grow as d^4 and d^6: dimension 90 takes 3 GiB and about a minute on two cores. Pairs on a
-    GPU are decided there; the certificate is verified on the processor all the same, in its memory.
+    In small dimensions, and for ``k = n - 1``, Newton's method decides, whose memory and time grow as d^4 and
+    d^6. Above, a search does that takes passes over the scores, with memory of the size of the pairs:
+    some 50 passes away from the transition, and one to three hundred next to it, at any size. Where the one
+    way finds nothing the other is tried. Pairs on a GPU are decided there; the certificate is verified on the
+    processor all the same, in its memory.
 
     Parameters
     ----------
@@ -103,6 +128,20 @@ def decide(pairs: Pairs, k: int = 1, *, max_steps: int = 200) -> Verdict:
         Between 1, the top-1 criterion, and ``n - 1``, where the signal has to beat the mean.
     max_steps : int
         Newton steps after which to give up.
+    max_passes : int
+        Passes over the scores after which to give up.
+    W0 : Tensor, shape (d, d), optional
+        A memory that may be near one which retrieves, such as that of an instance with fewer pairs. Only the
+        search in passes begins with it.
+    checkpoint : path, optional
+        File that holds the state of the search in passes every half minute and on an interrupt; a call with
+        the same pairs and k goes on from it. An empty file or a part of a state counts for nothing; any other
+        file is refused, and left as it is.
+    report : callable, optional
+        Called after every step of the search in passes with a dict of ``passes``, ``margin``, ``excess`` (the
+        change of the floor that is expected over the largest allowed: a proof that no memory retrieves comes
+        when it is about one), ``floor`` and ``seconds``, and with an estimate of the seconds left, or None. A
+        line on the terminal tells the same.
 
     Returns
     -------
@@ -112,23 +151,100 @@ def decide(pairs: Pairs, k: int = 1, *, max_steps: int = 200) -> Verdict:
     Raises
     ------
     ValueError
-        For a k or number of steps out of range, or an instance too large for the memory there is.
+        For a k or number of steps out of range, a ``W0`` that does not fit, a checkpoint of another problem
+        or that cannot be written, or an instance too large for the memory there is.
     """
     require_pairs(pairs)
     require_integer("k", k, 1)
     require(k < pairs.n, "k", k, f"at most n - 1 = {pairs.n - 1}")
     require_integer("max_steps", max_steps, 1)
-    shortage = _shortage(pairs)
-    require(not shortage, "pairs", f"dimension {pairs.d}", f"smaller, since {shortage}")
+    require_integer("max_passes", max_passes, 1)
+    if W0 is not None:
+        require_memory_matrix(pairs, W0, "W0")
+    file = None if checkpoint is None else require_writable("checkpoint", checkpoint)
+    if report is not None:
+        require_callable("report", report)
+    dense_first = pairs.d <= DENSE_DIMENSION or k == pairs.n - 1
+    too_large = dense_shortage(pairs)
+    shortage = too_large if dense_first else passes_shortage(pairs)
+    require(not shortage, "pairs", f"n = {pairs.n} in dimension {pairs.d}", f"smaller, since {shortage}")
     pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
     certificate = vanishing_comparison(pairs, k) or hidden_target(pairs, k)
     if certificate is not None and verify(certificate, pairs):
         return Verdict(False, certificate, -math.inf, 0)
     with status_line() as show:
-        return _search(pairs, k, max_steps, show)
+        watch = Watch(pairs, k, file, report, show)
+        ways = [partial(_by_newton, pairs, k, max_steps, show)] * (not too_large)
+        if k < pairs.n - 1:
+            ways.insert(len(ways) if dense_first else 0, partial(_by_passes, pairs, k, max_passes, W0, watch))
+        verdicts = []
+        for way in ways:
+            verdicts.append(way())
+            if verdicts[-1].feasible is not None:
+                break
+    last = verdicts[-1] if verdicts[-1].feasible is not None else verdicts[0]
+    counts = {name: max(getattr(v, name) for v in verdicts) for name in ("steps", "passes")}
+    return replace(last, **counts)
 
 
-def _search(pairs, k, max_steps, show):
+# --- passes over the scores ---------------------------------------------------------------------------------
+
+
+def _by_passes(pairs, k, max_passes, W0, watch):
+    """The verdict of a search in passes, with what may be rounding left out, then to the last digit."""
+    undecided, passes = None, 0
+    for extent in (ROUNDED, 0.0):
+        prepared = prepare(pairs, extent)
+        begin = watch.resume(extent)
+        if begin is None and W0 is not None:
+            begin = State(prepared.start(W0.detach().double()), FIRST_FLOOR / (pairs.n - 1))
+        try:
+            end = search(
+                prepared.pairs,
+                k,
+                begin,
+                max_passes=max_passes,
+                retrieves=partial(_memory_found, pairs, prepared, k),
+                impossible=partial(_floor_found, pairs, prepared, k),
+                watch=watch.after_step,
+            )
+        finally:
+            watch.save(force=True)
+        passes += end.state.passes
+        margin = end.state.margin
+        if end.certificate:
+            return Verdict(end.certificate.feasible, end.certificate, margin, 0, passes=passes)
+        reason = end.reason + prepared.left_out
+        undecided = undecided or Verdict(None, None, margin, 0, reason, passes)
+        if not prepared.left_out:
+            break
+    return replace(undecided, passes=passes)
+
+
+def _memory_found(given, prepared, k, W):
+    """The certificate of a memory that a search found, or None if it proves nothing."""
+    certificate = Certificate(k, W=prepared.memory(W).cpu().numpy())
+    return certificate if verify(certificate, given) else None
+
+
+def _floor_found(given, prepared, k, W, done, floor, change):
+    """The certificate of weights that a memory and a floor give, or None if it proves nothing."""
+    p, q = prepared.ranks
+    _, power = math.frexp(float(given.U.abs().max()))
+    rule = ComputedWeights(
+        *(X.cpu().numpy() for X in (torch.ldexp(prepared.left[:p], torch.tensor(power)), prepared.right[:q])),
+        *(X[:p, :q].cpu().numpy() for X in (W, change)),
+        *(x.double().cpu().numpy() for x in (done.mu, torch.sigmoid(-done.margins))),
+        floor,
+    )
+    certificate = Certificate(k, computed=rule)
+    return certificate if verify(certificate, given) else None
+
+
+# --- Newton's method ----------------------------------------------------------------------------------------
+
+
+def _by_newton(pairs, k, max_steps, show):
     """The verdict of a search in the coordinates given, then in better ones, then to the last digit."""
     if has_usual_lengths(pairs):
         verdict, _ = _newton(pairs, as_given(pairs), k, max_steps, show)
@@ -179,8 +295,8 @@ def _newton(given, prepared, k, max_steps, show):
         margin = worst / (float(W.norm()) / pairs.d) if step else margin
         show(f"decide: step {step}, worst margin {margin:.1e}, {time.monotonic() - started:.0f} s")
         if worst > 0:
-            certificate = Certificate(k, W=prepared.memory(W).cpu().numpy())
-            if verify(certificate, given):
+            certificate = _memory_found(given, prepared, k, W)
+            if certificate:
                 return Verdict(True, certificate, margin, step), W
         if step == max_steps:
             break
@@ -298,8 +414,17 @@ def largest_dimension(budget: float, bytes_at: Callable[[int, int], int] = card_
     return largest_that_fits(lambda d: bytes_at(math.ceil(d**2 / 2 / lambertw(d**2 / 2).real), d), budget)
 
 
-def _shortage(pairs):
-    """One line that says which memory is too small, or an empty string."""
+def dense_shortage(pairs: Pairs) -> str:
+    """One line that says which memory is too small for Newton's method, or an empty string.
+
+    Parameters
+    ----------
+    pairs : Pairs
+
+    Returns
+    -------
+    str
+    """
 
     def short(bytes_at, budget=None):
         return memory_shortage(lambda d: bytes_at(pairs.n, d), pairs.d, name="d", budget=budget)
@@ -308,3 +433,31 @@ def _shortage(pairs):
         return short(decision_bytes)
     free, _ = torch.cuda.mem_get_info(pairs.U.device)
     return short(verification_bytes) or short(card_bytes, USABLE_SHARE * free)
+
+
+def passes_bytes(n: int, d: int) -> int:
+    """Bytes that a decision by passes takes at its peak: a pass, the steps remembered, and the verification.
+
+    Parameters
+    ----------
+    n, d : int
+
+    Returns
+    -------
+    int
+    """
+    return peak_bytes(n, d) + 8 * (8 * n * d + 2 * (STEPS_REMEMBERED + 20) * d**2 + 5 * max(BLOCK, n))
+
+
+def passes_shortage(pairs: Pairs) -> str:
+    """One line that says that the memory is too small for a search in passes, or an empty string.
+
+    Parameters
+    ----------
+    pairs : Pairs
+
+    Returns
+    -------
+    str
+    """
+    return memory_shortage(lambda n: passes_bytes(n, pairs.d), pairs.n)

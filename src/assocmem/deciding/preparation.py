@@ -45,16 +45,24 @@ class Prepared:
     lengths: torch.Tensor
 
     @property
+    def ranks(self) -> tuple[int, int]:
+        """Dimensions of targets and of keys that were not left out."""
+        return int(self.left.any(dim=1).sum()), int(self.right.any(dim=1).sum())
+
+    @property
     def left_out(self) -> str:
         """What was taken for rounding and left out, as the end of a sentence; empty if nothing was."""
-        d, kept = len(self.left), {"targets": self.left, "keys": self.right}
-        ranks = {name: int(A.any(dim=1).sum()) for name, A in kept.items()}
-        flat = [f"{name} lie in {rank} dimensions up to rounding" for name, rank in ranks.items() if rank < d]
+        ranks = zip(("targets", "keys"), self.ranks, strict=True)
+        flat = [f"{name} lie in {r} dimensions up to rounding" for name, r in ranks if r < len(self.left)]
         return "; " + " and ".join(flat) if flat else ""
 
     def memory(self, W: torch.Tensor) -> torch.Tensor:
         """The memory that gives the instance as it was the scores of W in this one, shape (d, d)."""
         return self.left.T @ W @ self.right
+
+    def start(self, W: torch.Tensor) -> torch.Tensor:
+        """The memory whose scores in this instance are those of W in the one as it was, shape (d, d)."""
+        return torch.linalg.pinv(self.left.T) @ W @ torch.linalg.pinv(self.right)
 
     def weights(self, weights: torch.Tensor) -> torch.Tensor:
         """Weights for the instance as it was that cancel where these do in this one, shape (n, n)."""
@@ -98,7 +106,7 @@ def prepare(pairs: Pairs, floor: float) -> Prepared:
     sizes = np.linalg.norm(V, axis=0)
     lengths = np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     middle = np.abs(U - np.median(U, axis=1, keepdims=True)).max(axis=0).argmin()
-    left, U = _rounded(U, U[:, middle, None], floor)
+    left, U = _rounded(U, U[:, middle, None], floor, shifted=True)
     U = U - U.mean(axis=1, keepdims=True)
     scale = math.sqrt(pairs.n / (U * U).sum()) if U.any() else 1.0
     back = {"dtype": pairs.U.dtype, "device": pairs.U.device}
@@ -109,10 +117,16 @@ def prepare(pairs: Pairs, floor: float) -> Prepared:
     return Prepared(Pairs(U, V), left, right, lengths)
 
 
-def _rounded(X, centre, floor):
-    """A map after which vectors look alike in all directions that they have, and what it makes of them."""
-    A = evening_map(X - centre, floor)
-    extents = np.linalg.norm(A @ (X - centre), axis=1)
+def _rounded(X, centre, floor, *, shifted=False):
+    """A map after which vectors look alike in all directions that they have, and what it makes of them.
+
+    The centre is one of the vectors where a common shift does not count: differences are exact then.
+    """
+    D = X - centre
+    if shifted:
+        D = D - D.mean(axis=1, keepdims=True)
+    A = evening_map(D, floor)
+    extents = np.linalg.norm(A @ D, axis=1)
     A[extents < HALF_AN_EXTENT * extents.max()] = 0
     A = np.ldexp(A, -np.frexp(np.abs(A @ (X - centre)).max())[1])
     return A, mapped(A, X, centre)[0]

@@ -22,24 +22,26 @@ Row = dict[str, int | float | str | None]
 """What a point function returns: its columns by name."""
 
 
-def top1_verdict(n: Count, d: Dimension, seed: Seed) -> Row:
-    """Does any memory retrieve every pair? 1, 0, or nothing where neither was proved; steps; last margin."""
+def top1_verdict(n: Count, d: Dimension, seed: Seed, *, checkpoint: str | None = None) -> Row:
+    """Does any memory retrieve every pair? 1, 0, or nothing where neither was proved; work; last margin."""
     from assocmem.deciding.feasibility import decide_top1
     from assocmem.pairs.data import gaussian_pairs
 
-    found = decide_top1(gaussian_pairs(n, d, seed=seed))
+    found = decide_top1(gaussian_pairs(n, d, seed=seed), checkpoint=checkpoint)
     feasible = None if found.feasible is None else int(found.feasible)
-    return {"feasible": feasible, "steps": found.steps, "margin": float(f"{found.margin:.4g}")}
+    work = {"steps": found.steps, "passes": found.passes}
+    return {"feasible": feasible, **work, "margin": float(f"{found.margin:.4g}")}
 
 
-def tail_verdict(r: Fraction, n: Count, d: Dimension, seed: Seed) -> Row:
-    """Can every signal beat the mean of its ``ceil(r (n - 1))`` best competitors? 1, 0 or nothing; steps."""
+def tail_verdict(r: Fraction, n: Count, d: Dimension, seed: Seed, *, checkpoint: str | None = None) -> Row:
+    """Can every signal beat the mean of its ``ceil(r (n - 1))`` best competitors? 1, 0 or nothing; work."""
     from assocmem.deciding.feasibility import decide
     from assocmem.pairs.data import gaussian_pairs
     from assocmem.pairs.sizes import tail_count
 
-    found = decide(gaussian_pairs(n, d, seed=seed), tail_count(r, n - 1))
-    return {"feasible": None if found.feasible is None else int(found.feasible), "steps": found.steps}
+    found = decide(gaussian_pairs(n, d, seed=seed), tail_count(r, n - 1), checkpoint=checkpoint)
+    feasible = None if found.feasible is None else int(found.feasible)
+    return {"feasible": feasible, "steps": found.steps, "passes": found.passes}
 
 
 def last_retrievable(d: Dimension, seed: Seed) -> Row:
