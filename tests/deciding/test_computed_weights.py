@@ -411,6 +411,23 @@ def test_the_smallest_instances(n, d):
     assert not holds(Certificate(1, computed=replace(one, W=W, sizes=np.ones(n), floor=1e-3)), U, V)
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 3), st.sampled_from([1, 7, 2**15, 2**40]), st.integers(0, 10**6))
+def test_coordinates_that_depend_on_others_are_told_from_those_that_nearly_do(r, more, size, seed):
+    """Combinations with any fractions; then with one digit changed, also by a multiple of the prime."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-(2**20), 2**20, (r, 9)).astype(object)
+    shares = rng.integers(-size, size + 1, (more, r)).astype(object)
+    Z = np.vstack([rows * int(rng.integers(1, size + 1)), shares @ rows])
+    if np.linalg.matrix_rank(rows.astype(float)) < r:
+        return
+    assert certificates._rest_depends(Z, r)
+    for step in (1, certificates.PRIME, 2**60):
+        other = Z.copy()
+        other[-1, rng.integers(9)] += step
+        assert not certificates._rest_depends(other, r)
+
+
 # --- files --------------------------------------------------------------------------------------------------
 
 

@@ -40,6 +40,7 @@ to size one. The factor of H is not trusted: ``H - s I - L L'`` is computed, and
 factorisation returned as L. Bounds are rounded up.
 """
 
+import math
 import os
 import sys
 from dataclasses import dataclass, fields
@@ -71,6 +72,8 @@ CANCELLED = 1e-12
 """Error of a mapped vector, over its length, above which it is mapped in integers. Chosen by trial."""
 PRIME = 2**31 - 1
 """Rows that are independent modulo this prime are independent. Its products fit in 64 bits."""
+SHORT = 2**15 - 1
+"""Largest numbers of a fraction that is known from its value modulo the prime."""
 TILE = 1024
 """Targets that are summed at a time: the bounds on rounding grow with the longest sum. Chosen by trial."""
 SMALL = 2.0**-200
@@ -769,8 +772,39 @@ def _independent_rows(X):
 
 
 def _rest_depends(Z, count):
-    """Whether all rows of integers depend on the first few; most that do not are seen modulo a prime."""
-    return not _eliminated(Z, count, PRIME)[count:].any() and not _eliminated(Z, count)[count:].any()
+    """Whether all rows of integers depend on the first few; most that do not are seen modulo a prime.
+
+    Modulo the prime one also sees how they depend. Where that is in a simple way, as for coordinates that are
+    zero or there twice, it is confirmed at once; only where it is not, integers are eliminated, which grow.
+    """
+    first, rest, n = Z[:count], Z[count:], Z.shape[1]
+    left = _eliminated(np.hstack([Z, np.eye(len(Z), dtype=int)]), count, PRIME)[count:]
+    if left[:, :n].any():
+        return False
+    combined = left[:, n : n + count], left[:, n + count :].diagonal()
+    hard = [z for z, *how in zip(rest, *combined, strict=True) if not _is_combined(z, first, *how)]
+    return not hard or not _eliminated(np.vstack([first, hard]), count)[count:].any()
+
+
+def _is_combined(z, rows, shares, own):
+    """Whether ``own z + shares rows`` vanishes not only modulo a prime, if the shares are short fractions."""
+    used, inverse = np.flatnonzero(shares), pow(int(own), -1, PRIME)
+    short = [_short_fraction(-int(share) * inverse % PRIME) for share in shares[used]]
+    if None in short:
+        return False
+    whole = math.lcm(*(below for _, below in short))
+    left = whole * z
+    for row, (above, below) in zip(rows[used], short, strict=True):
+        left = left - above * (whole // below) * row
+    return not left.any()
+
+
+def _short_fraction(x):
+    """Short numbers ``(a, b)`` with ``x = a / b`` modulo the prime, by Euclid's algorithm, or None."""
+    (a, b), (above, below) = (PRIME, 0), (x, 1)
+    while above > SHORT:
+        (a, b), (above, below) = (above, below), (a % above, b - a // above * below)
+    return None if abs(below) > SHORT else (above if below > 0 else -above, abs(below))
 
 
 def _eliminated(Z, count, modulus=None):
