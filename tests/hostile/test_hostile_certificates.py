@@ -264,11 +264,14 @@ class _Silent:
         pass
 
 
-@pytest.mark.parametrize("feasible", [True, False])
-def test_broken_files_fail_in_one_line(feasible, tmp_path, capsys, report_trials):
-    pairs = gaussian_pairs(16, 8 if feasible else 5, seed=5)
-    U, V, genuine = pairs.U.numpy(), pairs.V.numpy(), decide_top1(pairs).certificate
-    assert genuine.feasible is feasible
+@pytest.mark.parametrize("kind", ["feasible", "infeasible", "computed"])
+def test_broken_files_fail_in_one_line(kind, tmp_path, capsys, report_trials):
+    pairs = gaussian_pairs(16, 8 if kind == "feasible" else 5, seed=5)
+    genuine = decide_top1(pairs).certificate
+    if kind == "computed":
+        _, pairs, genuine = computed_proofs()[0]
+    U, V = pairs.U.numpy(), pairs.V.numpy()
+    assert genuine.feasible is (kind == "feasible")
     save(tmp_path / "good.npz", genuine, U, V)
     whole, faults, rng = (tmp_path / "good.npz").read_bytes(), [], np.random.default_rng(0)
     for trial in range(200):
@@ -285,7 +288,7 @@ def test_broken_files_fail_in_one_line(feasible, tmp_path, capsys, report_trials
         )
         if not known or lines != 2 or "good.npz" not in out:
             faults.append(f"trial {trial}: exit code {code}, {lines} lines: {err!r}")
-    report_trials(f"broken files of {'feasible' if feasible else 'infeasible'} certificates", 200, faults)
+    report_trials(f"broken files of {kind} certificates", 200, faults)
 
 
 def _broken(whole, rng, trial):
@@ -307,9 +310,11 @@ def _broken(whole, rng, trial):
 def _same(folder, genuine, U, V):
     """Whether a broken file that still holds has the numbers of the good one."""
     with np.load(folder / "bad.npz") as file:
-        values = genuine.W if genuine.feasible else genuine.weights
-        name = "W" if genuine.feasible else "weights"
-        return all(np.array_equal(a, b) for a, b in ((file["U"], U), (file["V"], V), (file[name], values)))
+        if genuine.computed is not None:
+            values = {f"computed_{name}": getattr(genuine.computed, name) for name in RULE}
+        else:
+            values = {"W": genuine.W} if genuine.feasible else {"weights": genuine.weights}
+        return all(np.array_equal(file[name], x) for name, x in ({"U": U, "V": V} | values).items())
 
 
 def test_files_with_other_contents_fail_in_one_line(tmp_path, capsys, report_trials):
