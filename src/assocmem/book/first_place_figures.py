@@ -479,6 +479,23 @@ def draw_tilt(log_n: float, ratio: float) -> tuple[Figure, Axes]:
     return figure, ax
 
 
+def told(x: object) -> str:
+    """A quantity in a table of very different ones: words and counts as they are, other numbers with a power.
+
+    Parameters
+    ----------
+    x : object
+        Words, an integer, or a nonnegative number.
+
+    Returns
+    -------
+    str
+    """
+    if isinstance(x, float):
+        return f"${scientific(x)}$" if 0 < x < math.inf else "0" if x == 0 else "$\\infty$"
+    return str(x)
+
+
 def draw_floor(
     stored: np.ndarray, computed: np.ndarray, told: Sequence[Mapping[str, float]]
 ) -> tuple[Figure, np.ndarray]:
@@ -503,7 +520,8 @@ def draw_floor(
     axes[0].plot(ranks, weights[1], color=ANY_MEMORY, label="computed, on a floor")
     axes[0].set(xscale="log", yscale="log", xlabel="rank of the comparison", ylabel="weight")
     axes[0].set(ylim=(weights[1].min() * 1e-6, 3 * weights[1].max()))
-    axes[0].legend(title="(a)", loc="lower left")
+    axes[0].set_title("(a)")
+    axes[0].legend(loc="lower left")
     passes, excess, floors = (np.array([x[name] for x in told]) for name in ("passes", "excess", "floor"))
     for floor, (look, dashes) in zip(np.unique(floors)[::-1], _search_looks(floors), strict=True):
         here = floors == floor
@@ -511,7 +529,8 @@ def draw_floor(
         axes[1].plot(passes[here], excess[here], ls=dashes, marker=".", color=look, label=label)
     axes[1].axhline(1, color=LIMIT, lw=1, label="small enough")
     axes[1].set(yscale="log", xlabel="passes over the scores", ylabel="rest, over what the floor allows")
-    axes[1].legend(title="(b)", loc="upper right")
+    axes[1].set_title("(b)")
+    axes[1].legend(loc="upper right")
     return figure, axes
 
 
