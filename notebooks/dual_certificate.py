@@ -628,7 +628,7 @@ figure
 
 # %% [markdown]
 # In {numref}`fig-floor` the search takes some eighty passes, since this instance is next to its transition.
-# Two or three dimensions away it takes some forty.
+# Three dimensions away it takes ten to fifty.
 # These numbers hardly grow with $n$, and that makes the difference at large sizes, as counted here at the dimension at which half of all instances can be retrieved.
 
 # %% tags=["hide-input"]
@@ -1044,7 +1044,7 @@ Table({"needed": list(proof_arrays.CONDITIONS), **columns})
 # - {eq}`eq-size` collects the largest terms for vectors of typical length. At ratio 1.5 a few rare events carry the mean square, so that the averages of so few instances scatter.
 # - The value of {prf:ref}`lem-dual-reach` found by descent is an upper estimate of a minimum that is not convex; the bound from below is a proof, and weak.
 # - Weights have a floor only where *all* comparisons can have positive weights. If a target hides, or two keys are equal, the others may have to be zero. Such proofs are looked for first, and they need neither a search nor a floor.
-# - Next to the transition the floor has to be low, and the search takes more passes: a hundred to three hundred, where two or three dimensions away forty are enough. An instance that is nearer to it than double precision can tell is left undecided.
+# - Next to the transition the floor has to be low, and the search takes more passes: a hundred to three hundred, where three dimensions away fifty are enough. An instance that is nearer to it than double precision can tell is left undecided.
 # - Exact arithmetic is affordable up to dimension 20, where a check takes ten seconds.
 #
 # ## Exercises

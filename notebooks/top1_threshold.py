@@ -541,7 +541,7 @@ figure
 # ## Limits
 #
 # - A verdict is a theorem about one instance. The counts are statistics of theorems, and their error bars are those of counting.
-# - A verdict takes passes over the scores, of a few times $n^2 d$ operations each: thirty to fifty away from the transition, and up to three hundred next to it. On two cores that is half a second to three at $n = 1000$; at $n = 10^4$, where a retrievable instance two dimensions above the kinematic value took 37 passes, it was 72 s, with 2 GiB of memory.
+# - A verdict takes passes over the scores, of a few times $n^2 d$ operations each: ten to fifty three dimensions away from the transition, and up to three hundred next to it. On two cores that is half a second to three at $n = 1000$; at $n = 10^4$, where a retrievable instance two dimensions above the kinematic value took 37 passes, it was 72 s, with 2 GiB of memory.
 # - Only the average of *all* competitors, $k = n - 1$, needs the dense Hessian of $d^4$ numbers.
 # - Instances may be so close to the transition that double precision proves neither side; `decide` says so. The count above says how many.
 # - The kinematic prediction is for independent directions. Its place is off by a tenth to a quarter of a unit of $d^2/n$; {doc}`finite_size_scaling` finds which dependence does that.

@@ -532,10 +532,9 @@ def weights_of(certificate: Certificate, U: np.ndarray, V: np.ndarray) -> np.nda
         return body
     (x, _), (y, _, lengths) = _targets_in(body, _unit_scale(U)), _keys_in(body, V)
     weights = np.empty((len(lengths), len(lengths)))
-    with np.errstate(all="ignore"):  # the own target's, which does not count, may be beyond all numbers
-        for keys, block in _computed_blocks(body, x, y, k):
-            weights[:, keys] = block
-        return weights / lengths
+    for keys, block in _computed_blocks(body, x, y, k):
+        weights[:, keys] = block
+    return weights / lengths
 
 
 def _targets_in(rule, U):

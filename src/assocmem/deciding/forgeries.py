@@ -17,15 +17,14 @@ def largest_negated(weights: np.ndarray) -> np.ndarray:
 
 
 def forged(certificate: Certificate) -> Certificate:
-    """A certificate with one decisive thing wrong: the memory negated, or the largest of stored weights.
+    """A certificate with one decisive thing wrong: the memory negated, or the largest of the weights.
 
-    Where weights are computed, it is the memory that they are computed from.
+    Computed weights are those of the negated memory.
     """
     if certificate.feasible:
         return Certificate(certificate.k, W=-certificate.W)
     if certificate.computed is not None:
-        rule = certificate.computed
-        return Certificate(certificate.k, computed=replace(rule, W=-rule.W))
+        return Certificate(certificate.k, computed=replace(certificate.computed, W=-certificate.computed.W))
     return Certificate(certificate.k, weights=largest_negated(certificate.weights))
 
 

@@ -83,7 +83,7 @@ def test_offers_have_the_weights_that_they_say(balanced):
         np.testing.assert_allclose(of_one, softmax + floor, rtol=1e-12)
 
 
-@pytest.mark.parametrize("scale", [0.1, 1, 100])
+@pytest.mark.parametrize("scale", [0.1, 1])
 @pytest.mark.parametrize("balanced", [False, True])
 def test_no_offer_passes_where_a_memory_exists(balanced, scale):
     pairs = gaussian_pairs(20, 10, seed=0)
