@@ -3,8 +3,9 @@
 The unregularised loss decides. Where some memory retrieves every pair its infimum is zero, and on the way
 there some iterate has all margins positive. Where none does, its minimum is attained at a finite memory (but
 for cases like `assocmem.deciding.hopeless.hidden_target`), and there the derivatives of the loss in the
-scores are weights that cancel: a dual certificate. Newton's method with the dense Hessian finds either; its
-steps are in `assocmem.deciding.search`.
+scores are weights that cancel: a dual certificate. In small dimensions Newton's method with the dense Hessian
+finds either; its steps are in `assocmem.deciding.search`. Above, a search in passes over the scores does, for
+a loss that is tilted so that all weights stay above a floor: `assocmem.deciding.tilted`.
 """
 
 import math

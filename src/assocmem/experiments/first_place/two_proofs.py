@@ -17,6 +17,7 @@ from assocmem.deciding import feasibility
 from assocmem.deciding.certificates import Certificate, ComputedWeights, save
 from assocmem.deciding.comparisons import as_arrays
 from assocmem.deciding.feasibility import Verdict
+from assocmem.deciding.preparation import as_given
 from assocmem.deciding.watch import Watch
 from assocmem.pairs.data import Pairs, require_pairs
 from assocmem.pairs.scores import require_memory_matrix
@@ -35,7 +36,7 @@ def decided_by_newton(pairs: Pairs, k: int = 1) -> Verdict:
     Parameters
     ----------
     pairs : Pairs
-        In double precision.
+        In double precision, and not far from round: they are taken as they are.
     k : int
         As in `decide`.
 
@@ -49,7 +50,7 @@ def decided_by_newton(pairs: Pairs, k: int = 1) -> Verdict:
         For a k out of range.
     """
     _require_tail(pairs, k, pairs.n - 1)
-    return feasibility._by_newton(pairs, k, MOST_STEPS, _silent)
+    return feasibility._newton(pairs, as_given(pairs), k, MOST_STEPS, _silent)[0]
 
 
 def decided_by_passes(
