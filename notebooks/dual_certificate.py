@@ -499,8 +499,7 @@ check(
 # So two eigenvalues of $d \times d$ matrices take the place of one of a matrix with $d^2$ rows.
 # The proof is short.
 #
-# ```{dropdown} Proof
-# :::{prf:proof}
+# :::{dropdown} Proof
 # Read matrices as vectors of $d^2$ numbers, and put $G = \sum_{i \ne j} A_{ij} A_{ij}^\top$, in which no weights stand.
 # For a matrix $X$ and a key $i$ let $x = X v_i$.
 # The numbers $\inprod{A_{ij}, X} = (u_i - \bar u)^\top x - (u_j - \bar u)^\top x$ have the squares
@@ -513,14 +512,17 @@ check(
 # Leave the first term out, and add up the second over the keys,
 #
 # $$
-# \inprod{X, G X} \ge \sum_i v_i^\top X^\top C X v_i \ge c_{\min} \sum_i \norm{X v_i}^2 \ge c_{\min}\, b_{\min} \norm{X}_F^2 .
+# \begin{aligned}
+# \inprod{X, G X} &\ge \sum_i v_i^\top X^\top C X v_i \\
+# &\ge c_{\min} \sum_i \norm{X v_i}^2 \\
+# &\ge c_{\min}\, b_{\min} \norm{X}_F^2 .
+# \end{aligned}
 # $$
 #
 # So $G Y = R$ has a solution with $\norm{Y}_F \le \norm{R}_F / (c_{\min} b_{\min})$.
 # The weights $\lambda_{ij} - \inprod{A_{ij}, Y}$ cancel, as their sum of comparisons is $R - G Y = 0$.
 # By {eq}`eq-floor` they differ from the $\lambda_{ij}$ by $\norm{A_{ij}}_F \norm{Y}_F < f$ at most, and $f$ is no more than any weight.
 # :::
-# ```
 #
 # ### How to put a floor under the weights
 #
@@ -539,13 +541,15 @@ check(
 # - Where some memory retrieves everything there is none. All its products with comparisons are positive, so that the tilt pulls the search towards it, and there it is found.
 # - Where no memory does, there is one if the floor is low enough (unless some comparison can have no weight at all, as where a target hides). With a floor that is too high the loss {eq}`eq-tilted` falls below zero and on for ever.
 #
-# ```{dropdown} Why a negative value shows that the floor is too high
-# :::{prf:proof}
+# :::{dropdown} Why a negative value shows that the floor is too high
 # Let weights $q_{ij} + f$ cancel, where $q_{ij} \ge 0$ and $\sum_j q_{ij} \le 1$ for each key, as softmax weights have it; $q_{ii}$ is what these lack to one.
-# The logarithm of a sum of exponentials is the largest of its entropy bounds,
+# The logarithm of a sum of exponentials is at least any average of the exponents plus the entropy of the average's weights,
 #
 # $$
-# \log \sum_l e^{s_{li} - s_{ii}} \ge -\sum_{j \ne i} q_{ij} \inprod{A_{ij}, W} - \sum_l q_{il} \log q_{il} .
+# \begin{aligned}
+# \log \sum_l e^{s_{li} - s_{ii}} \ge &-\sum_{j \ne i} q_{ij} \inprod{A_{ij}, W} \\
+# &- \sum_l q_{il} \log q_{il} .
+# \end{aligned}
 # $$
 #
 # The left side is the cross-entropy of key $i$.
@@ -553,7 +557,6 @@ check(
 # What stays is the entropy, which is not negative.
 # So if {eq}`eq-tilted` is negative for *one* memory, there are no such weights with this floor, though there may be with a lower one.
 # :::
-# ```
 #
 # So the search starts with a floor of a hundredth of $1/(n - 1)$, looks at its loss, and lowers the floor where the tilt gets heavy: where it is a fifth of the cross-entropy.
 # The value and the gradient of {eq}`eq-tilted` cost one pass over the scores, in which they are computed block by block and not kept.
