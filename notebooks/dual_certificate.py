@@ -658,8 +658,8 @@ Table(
 )
 
 # %% [markdown]
-# The operations are those of the check, and a check with a floor takes as many as two or three passes.
-# At a thousand pairs that is 0.02 s on two cores, and at ten thousand about one second.
+# The operations are those of the check, and a check with a floor takes about as long as two passes.
+# At a thousand pairs that is 0.02 s on two cores, and at ten thousand it is a few seconds.
 #
 # Where every signal has to beat the average of its $k$ best competitors, weights have to keep to one more condition, $k \lambda_{ij} \le \sum_j \lambda_{ij}$: no competitor may carry more than a $k$-th of the weight of its key.
 # Each weight changes by less than some $\epsilon$ in the correction, so the two sides come closer by less than $(n - 1 + k)\, \epsilon$, and that has to fit in.

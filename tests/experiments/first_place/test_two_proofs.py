@@ -1,8 +1,13 @@
 """Both kinds of proof of one instance, and offers that are none, against the definitions."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import entr, logsumexp
 
 from assocmem.deciding.certificates import weights_of
 from assocmem.deciding.exact import holds_exactly
@@ -100,6 +105,37 @@ def test_no_offer_passes_where_a_memory_exists(balanced, scale):
 def test_equal_weights_are_a_proof_where_pairs_are_many_and_dimensions_few(balanced):
     pairs, W = gaussian_pairs(1000, 2, seed=0), torch.zeros(2, 2, dtype=torch.float64)
     assert verify(tilted_certificate(pairs, W, 1.0, balanced=balanced), pairs)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(-3, 3))
+def test_the_tilted_loss_is_at_least_the_entropy_of_weights_that_cancel(seed, log_size):
+    """For any memory at all; so a negative value shows that no such weights have this floor."""
+    pairs = gaussian_pairs(16, 3, seed=0)
+    U, V = arrays(pairs)
+    V = V / np.linalg.norm(V, axis=0)
+    weights, floor = weights_that_cancel(), 1e-3
+    q = np.where(np.eye(16, dtype=bool), 0, weights - floor)
+    W = 10**log_size * np.random.default_rng(seed).standard_normal((3, 3))
+    S = U.T @ W @ V
+    gaps = S.diagonal() - S
+    tilted = logsumexp(-gaps, axis=0).sum() - floor * gaps.sum()
+    assert q.min() >= 0
+    assert q.sum(axis=0).max() <= 1
+    entropy = (entr(q).sum(axis=0) + entr(1 - q.sum(axis=0))).sum()
+    assert tilted >= entropy * (1 - 1e-9) - 1e-9 * np.abs(gaps).sum()
+
+
+@cache
+def weights_that_cancel():
+    """Of an instance that no memory retrieves, for keys of length one, of total one less the floor."""
+    pairs = gaussian_pairs(16, 3, seed=0)
+    U, V = arrays(pairs)
+    lengths = np.linalg.norm(V, axis=0)
+    weights = weights_of(decided_by_passes(pairs).certificate, U, V) * lengths
+    weights /= weights.sum(axis=0).max()
+    assert weights[~np.eye(16, dtype=bool)].min() > 1e-3
+    return weights
 
 
 def test_what_a_proof_holds():
