@@ -613,13 +613,14 @@ columns = {name: facts(proof) for name, proof in both.items()}
 sizes_of_files = [two_proofs.file_bytes(proof, wide) / 1000 for proof in both.values()]
 glue("dual-file-stored", sizes_of_files[0], display=False)
 glue("dual-file-computed", sizes_of_files[1], display=False)
+glue("dual-passes", by_passes.passes, display=False)
 glue("dual-floor", rule.floor * 1e6, display=False)
 glue("dual-file-pairs", 16 * floor_n * floor_d / 1000, display=False)
 shown = {"weights": list(columns["stored"])}
 Table(shown | {name: list(column.values()) for name, column in columns.items()})
 
 # %% [markdown]
-# The search has ended with a floor of {glue:text}`dual-floor:.1f` $\times 10^{-6}$, for keys of length one.
+# The search has ended with a floor of {glue:text}`dual-floor:.1f` $\times 10^{-6}$, for keys that are mapped to length one.
 # Of the stored weights some are zero, so that {prf:ref}`thm-floor` has nothing to say about them.
 # The smallest eigenvalue of $H$ has to do the work.
 # The computed weights meet either condition, and the second is the one that is cheap to check.
@@ -632,7 +633,7 @@ figure, axes = figures.draw_floor(stored, on_a_floor, told)
 figure
 
 # %% [markdown]
-# In {numref}`fig-floor` the search takes some eighty passes, since this instance is next to its transition.
+# In {numref}`fig-floor` the search takes {glue:text}`dual-passes` passes, since this instance is next to its transition.
 # Three dimensions away it takes ten to fifty.
 # These numbers hardly grow with $n$, and that makes the difference at large sizes, as counted here at the dimension at which half of all instances can be retrieved.
 
