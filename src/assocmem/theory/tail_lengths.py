@@ -33,9 +33,9 @@ SLAB = 400_000
 def limiting_cost(r: float) -> float:
     """Cost of the lengths of Gaussian targets for many pairs at a fixed tail fraction, times d.
 
-    With ``f(y) = E (y - g)_+^2``, ``q`` the normal quantile where the tail begins and ``kappa`` its mean, that
-    is ``(kappa f'(kappa) (q^2 + 2) + kappa^2 f''(kappa)) / 4``: unequal lengths of competitors raise the tail
-    average by ``(q^2 - 1) / 4d`` of it, and the signal is divided by a length of its own.
+    With ``f(y) = E (y - g)_+^2``, ``q`` the normal quantile where the tail begins and ``kappa`` its mean,
+    that is ``(kappa f'(kappa) (q^2 + 2) + kappa^2 f''(kappa)) / 4``. Unequal lengths of competitors raise the
+    tail average by ``(q^2 - 1) / 4d`` of it, and a signal of length w has to reach ``1 / w`` of that.
 
     Parameters
     ----------

@@ -1,14 +1,14 @@
-"""How far certified transitions at fixed tail fractions lie below the kinematic ones, and how that falls with d.
+"""How far certified transitions at fixed tail fractions lie below the kinematic ones, and how that falls.
 
-All sizes and tail fractions are fitted together, by the likelihood of their counts. The transition at each has
-the shape of the kinematic prediction, with one width over the predicted one for all, and lies below it by a
-factor, one for each tail fraction or one for all, times a given *law*: a power of the dimension, or what the
-lengths of targets cost. Two laws are compared by their likelihoods.
+All sizes and tail fractions are fitted together, by the likelihood of their counts. The transition at each
+has the shape of the kinematic prediction, with one width over the predicted one for all. It lies below the
+kinematic one by a factor, one for each tail fraction or one for all, times a given *law*: a power of the
+dimension, or what the lengths of targets cost. Two laws are compared by their likelihoods.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq, minimize, minimize_scalar
@@ -22,11 +22,13 @@ from assocmem.theory.tail_lengths import simulated_cost
 
 QUANTILE = 3.841
 """Of twice a difference of log-likelihoods, for one parameter: 95 per cent of them are less, by chance."""
+USUAL = 0.03
+"""Shift over the kinematic value, roughly: the unit in which factors are searched for."""
 STEEPEST = 3.0
 """Powers are looked for from minus this to this."""
-SCORES = 1_200_000
+SCORES = 600_000
 """Scores that are drawn for the cost of lengths at one size."""
-MOST_DRAWS = 6000
+MOST_DRAWS = 4000
 """Draws for that cost at most."""
 
 
@@ -169,21 +171,52 @@ def fit_shift(counts: Sequence[Counts], law: np.ndarray, *, together: bool = Fal
     require(np.shape(law) == (len(counts),), "law", np.shape(law), f"of shape ({len(counts)},)")
     fractions = np.unique([x.r for x in counts])
     owner = [0 if together else int(np.searchsorted(fractions, x.r)) for x in counts]
-    scale = float(np.mean(np.asarray(law) / [x.kinematic for x in counts]))  # factors of the order of one
+    unit = USUAL / float(np.mean(np.asarray(law) / [x.kinematic for x in counts]))  # factors of order one
 
     def surprise(x):
         total = 0.0
         for mine, size, i in zip(counts, law, owner, strict=True):
-            moved = (mine.n, mine.d, mine.k, -x[i] * size / scale * 0.03, math.exp(x[-1]))
-            yes, no = log_probabilities(*moved)
+            yes, no = log_probabilities(mine.n, mine.d, mine.k, -x[i] * unit * size, math.exp(x[-1]))
             total -= mine.yes @ yes + (mine.decided - mine.yes) @ no
         return float(total)
 
     start = np.append(np.ones(max(owner) + 1), -0.1)
     found = minimize(surprise, start, method="BFGS", options={"gtol": 1e-3})
     spread = np.sqrt(np.diag(np.linalg.inv(_second_differences(surprise, found.x))))
-    unit = 0.03 / scale
     return ShiftFit(found.x[:-1] * unit, spread[:-1] * unit, math.exp(found.x[-1]), float(found.fun))
+
+
+def as_expected(counts: Sequence[Counts], law: np.ndarray, fit: ShiftFit) -> list[Counts]:
+    """Counts that are what a fitted law expects on average: what else would be found if the law were true.
+
+    Parameters
+    ----------
+    counts : sequence of Counts
+        Their sizes, dimensions and numbers of instances are kept.
+    law : ndarray, shape (m,)
+    fit : ShiftFit
+        Of this law, with one factor for all or one for each tail fraction.
+
+    Returns
+    -------
+    list of Counts
+        With numbers that are not whole.
+
+    Raises
+    ------
+    ValueError
+        For a law that is not one number for each of the counts.
+    """
+    require_numbers("law", law, 0)
+    require(np.shape(law) == (len(counts),), "law", np.shape(law), f"of shape ({len(counts)},)")
+    fractions = np.unique([x.r for x in counts])
+    factors = np.broadcast_to(fit.factors, fractions.shape)
+    found = []
+    for mine, size in zip(counts, law, strict=True):
+        shift = -float(factors[np.searchsorted(fractions, mine.r)] * size)
+        yes = np.exp(log_probabilities(mine.n, mine.d, mine.k, shift, fit.stretch)[0])
+        found.append(replace(mine, yes=mine.decided * yes))
+    return found
 
 
 @dataclass(frozen=True)
@@ -222,14 +255,14 @@ def free_power(counts: Sequence[Counts], law: np.ndarray, *, together: bool = Fa
     d = np.array([x.dimension for x in counts])
 
     def surprise(power):
-        return fit_shift(counts, law * (d / d.mean()) ** -power, together=together).surprise
+        return fit_shift(counts, law / d**power, together=together).surprise
 
     found = minimize_scalar(surprise, bounds=(-STEEPEST, STEEPEST), method="bounded", options={"xatol": 1e-3})
     beyond = lambda power: 2 * (surprise(power) - found.fun) - QUANTILE  # noqa: E731
     ends = [
         brentq(beyond, found.x, end, xtol=1e-3) if beyond(end) > 0 else end for end in (-STEEPEST, STEEPEST)
     ]
-    fit = fit_shift(counts, law * d**-found.x, together=together)
+    fit = fit_shift(counts, law / d**found.x, together=together)
     return PowerOfD(float(found.x), float(ends[0]), float(ends[1]), fit)
 
 
