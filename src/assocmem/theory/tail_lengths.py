@@ -89,9 +89,10 @@ def simulated_cost(n: int, k: int, d: float, *, draws: int, seed: int) -> tuple[
     require_number("d", d, 1, 1e12, ends="[]")
     require_integer("draws", draws, 2)
     require_integer("seed", seed, 0)
-    shortage = memory_shortage(lambda m: 8 * 16 * max(m, SLAB) + 8 * draws, n)
+    shortage = memory_shortage(lambda m: 8 * 16 * max(m, SLAB) + 8 * int(draws), int(n))
     require(not shortage, "n", n, shortage)
-    rng, changes = np.random.default_rng(seed), []
+    n, draws, changes = int(n), int(draws), []  # narrow integers would overflow
+    rng = np.random.default_rng(seed)
     for first in range(0, draws, max(1, SLAB // n)):
         shape = (min(draws - first, max(1, SLAB // n)), n)
         g, place = rng.standard_normal(shape), rng.standard_normal(shape)

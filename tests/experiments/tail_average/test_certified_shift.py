@@ -56,8 +56,8 @@ def test_a_fit_finds_the_factors_and_the_width_again():
     assert found.stretch == pytest.approx(0.85, rel=1e-3)
 
 
-@pytest.mark.parametrize("power", [0.5, 1.0])
-def test_a_power_is_found_again_with_an_interval_around_it(power):
+def test_a_power_is_found_again_with_an_interval_around_it():
+    power = 0.6
     _, _, counts = made(power)
     found = free_power(counts, power_law(counts, 0))
     assert found.power == pytest.approx(power, abs=0.01)
