@@ -1389,17 +1389,21 @@ for name, found in {"free": free, "beside": beside}.items():
 
 # %% [markdown]
 # The best power of $1/d$ is {glue:text}`ridgeless-power-free`, with a 95% interval.
-# So $1/2$ and $2/3$ are not rejected, and $1$ is, unless it has a logarithm.
+# So $1/2$ and $2/3$ are not rejected, and $1$ is, unless it has a logarithm; $1/2$ with a logarithm is rejected too.
 # In $n$ the powers are half of these.
 #
-# But a power is not what the length argument says for such sizes.
+# But at such sizes the length argument does not say a power.
 # There are as few as two competitors in the smallest tails, and with them the cost itself is far from its limit.
 # One part of it, {glue:text}`ridgeless-part` for all three tail fractions, follows the certified shifts with a single number in place of four.
 # What is left to a power of $1/d$ beyond the cost, with factors of their own for the tail fractions, is {glue:text}`ridgeless-power-beside`.
-# This interval has nothing, and neither $-1/2$ nor $1/2$.
+# This interval holds zero, and neither $-1/2$ nor $1/2$.
 #
-# If the shift goes on as a part of the cost, the power is one in the end, and certified transitions stay about 0.2 to 0.6 of a dimension below the kinematic ones.
-# That the part should be near one half is seen and not derived.
+# The last lines of the table are a warning.
+# The part for all is about twelve below the best power, for three numbers fewer, which chance does in one case of a hundred.
+# So the part may differ a little between tail fractions and sizes.
+#
+# If the shift goes on as about this part of the cost, the power is one in the end, and certified transitions stay 0.2 to 0.6 of a dimension below the kinematic ones.
+# That the part is near one half is seen and not derived.
 #
 # The check fits one power to the counts, and the same to those that a part of the cost expects.
 
