@@ -1426,7 +1426,9 @@ check(
 )
 
 # %% [markdown]
-# Then those of trained memories.
+# ### Boundaries of trained memories
+#
+# Now the boundaries by the loss.
 # The story compares them raw, beside the curve itself, as [Figure 2](#figure-2) does.
 # *Corrected*, a boundary is first divided by the kinematic formula, which is this book's and not in the paper, and followed to infinite dimension.
 
