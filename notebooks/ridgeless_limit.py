@@ -1406,6 +1406,7 @@ for name, found in {"free": free, "beside": beside}.items():
 # That the part is near one half is seen and not derived.
 #
 # The check fits one power to the counts, and the same to those that a part of the cost expects.
+# The part is fitted, so that this is about the power alone, and powers of $1/2$ and $2/3$ are not told from it.
 
 # %% tags=["hide-input"]
 per_tail = tried["the cost, one part for each $r$"]
@@ -1420,8 +1421,6 @@ check(
     predicted=in_theory.power,
     tolerance=free.high - free.low,
     falsehood=("the limit's power of one at all sizes", 1.0),
-    limits="the prediction is a part of what unequal lengths of targets cost, and the "
-    "part is fitted; powers of $1/2$ and $2/3$ are not told from it",
     axis="power of $1/d$",
 )
 
