@@ -86,20 +86,9 @@ LEFT = 0.01
 which L-BFGS-B first tries a proof: about where proofs were seen to hold, at 30 to 300 pairs."""
 LEFT_AGAIN = 0.3
 """Share of it at which it tries again."""
-CROSSING = (
-    (20, 7),
-    (30, 10),
-    (40, 12),
-    (50, 14),
-    (75, 18),
-    (100, 21),
-    (130, 25),
-    (160, 29),
-    (200, 34),
-    (270, 41),
-)
-"""Numbers of pairs, and the dimension of their transition, between which one way becomes faster."""
-INSTANCES = 4
+CROSSING = ((30, 10), (40, 12), (50, 14), (75, 18), (100, 21), (130, 25), (160, 29), (200, 34), (270, 41))
+"""Numbers of pairs, and the dimension of their transition, around which one way becomes the faster."""
+INSTANCES = 3
 """Instances in each of three dimensions that are decided both ways."""
 TIMES = 3
 """Times that short things are measured; the shortest counts."""
@@ -255,7 +244,8 @@ def speed_rows(largest: int, kept: list[dict] = ()) -> Iterator[dict]:
 
     Rows that are kept are not measured again.
     """
-    late, known = set(), {(row["n"], row["d"], row["way"]): row for row in kept}
+    known = {(row["n"], row["d"], row["way"]): row for row in kept}
+    late = {row["way"]: row["n"] for row in kept if row.get("failed") == LATE}
     for n, dimensions, ways in SIZES:
         for d in dimensions if n <= largest else ():
             for way in ways:
@@ -264,23 +254,25 @@ def speed_rows(largest: int, kept: list[dict] = ()) -> Iterator[dict]:
                 if way in PROGRAMS and gib > LARGEST_GIB:
                     yield row | {"failed": f"too large ({gib:.0f} GiB)"}
                     continue
-                if way in late:
+                if n > late.get(way, n) or (late.get(way) == n and (n, d, way) not in known):
                     continue
                 row = known.get((n, d, way)) or row | in_a_process(
                     way, n, d, None if way in (OURS, NEWTON) else SECONDS + START
                 )
                 if row.get("failed") == LATE and way in PROGRAMS:
-                    late.add(way)
+                    late.setdefault(way, n)
                 yield row
 
 
 def kept_rows() -> list[dict]:
-    """Stored rows of linear programs, each with the day on which it was measured."""
+    """Stored rows of linear programs that this kind of machine has measured, each with the day."""
     if not (RESULTS / "verdicts.json").exists():
         return []
-    stored = read_results("verdicts")
-    day = stored["machine"]["date"]
-    return [{"date": day} | row for row in stored["rows"] if row["way"] in PROGRAMS and "seconds" in row]
+    stored, here = read_results("verdicts"), machine()
+    if any(stored["machine"][name] != here[name] for name in ("processor", "cores")):
+        return []
+    day = {"date": stored["machine"]["date"]}
+    return [day | row for row in stored["rows"] if row["way"] in PROGRAMS and "seconds" in row]
 
 
 # --- where one way becomes the faster -----------------------------------------------------------------------
