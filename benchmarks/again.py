@@ -159,12 +159,12 @@ def summary(done: list[Row], rows: list[Row]) -> Iterator[dict]:
     Yields
     ------
     dict
-        ``criterion``, ``n``, ``stored`` (rows), ``rows`` (decided), ``equal``, ``different``, ``undecided``,
+        ``criterion``, ``n``, ``stored`` (rows), ``rows`` (tried), ``equal``, ``different``, ``undecided``,
         ``proved``, ``passes`` (all), ``median_passes``, ``most_passes``, ``seconds`` (all).
     """
     for criterion in ("top-1", "tail"):
         of_kind = [[row for row in x if bool(row["r"]) == (criterion == "tail")] for x in (done, rows)]
-        for n in sorted({int(row["n"]) for row in of_kind[0]}):
+        for n in sorted({int(row["n"]) for row in of_kind[1]}):
             found, stored = ([row for row in x if int(row["n"]) == n] for x in of_kind)
             passes = [int(row["passes"]) for row in found]
             open_ones = sum(not row["found"] for row in found)
@@ -179,7 +179,7 @@ def summary(done: list[Row], rows: list[Row]) -> Iterator[dict]:
                 "undecided": open_ones,
                 "proved": sum(row["proved"] == "1" for row in found),
                 "passes": sum(passes),
-                "median_passes": median(passes),
-                "most_passes": max(passes),
+                "median_passes": median(passes or [0]),
+                "most_passes": max(passes, default=0),
                 "seconds": round(sum(float(row["seconds"]) for row in found), 1),
             }

@@ -78,8 +78,10 @@ def page(
         "dense": [str(DENSE_DIMENSION)],
         "crossover": _crossover_table(verdicts["crossover"]),
         "instances": [str(sum(row["instances"] for row in agreement["rows"]))],
+        "ways": ["passes alone and by Newton's method alone" if "ways" in agreement else "Newton's method"],
         "agreement": _agreement_table(agreement["rows"]),
-        "rows": [f"{sum(row['rows'] for row in agreement['stored']['rows']):,}".replace(",", "\\,")],
+        "decided": [_thousands(sum(row["rows"] for row in agreement["stored"]["rows"]))],
+        "kept": [_thousands(sum(row["stored"] for row in agreement["stored"]["rows"]))],
         "differences": [_differences(agreement["stored"]["rows"])],
         "stored": _stored_table(agreement["stored"]["rows"]),
         "visits": [str(pages["visits"])],
@@ -302,19 +304,21 @@ def _crossover_table(rows):
 
 
 def _differences(rows):
-    """What a comparison of stored verdicts came to, in a sentence."""
-    counts = [sum(row[name] for row in rows) for name in ("different", "undecided")]
-    counts.append(sum(row["rows"] - row["proved"] for row in rows))
-    if not any(counts):
-        return "Every verdict is as it was, every instance is decided, and every certificate holds."
-    return "{} verdicts differ, {} instances are undecided, and {} are without a proof.".format(*counts)
+    """What a comparison of stored verdicts came to, in a few words."""
+    different, undecided = (sum(row[name] for row in rows) for name in ("different", "undecided"))
+    unproved = sum(row["rows"] - row["proved"] for row in rows) - undecided
+    words = f"{different or 'No'} verdict{'s' if different > 1 else ''} differ{'' if different > 1 else 's'}"
+    words += f", and {unproved or 'none'} of those decided is without a proof that holds"
+    if undecided:
+        words += f"; {undecided} that passes leave open, `decide` would leave to Newton's method"
+    return words + "."
 
 
 def _stored_table(rows):
     heads = ["criterion", "$n$", "instances", "equal", "different", "undecided", "proved"]
     yield "| " + " | ".join([*heads, "passes, median", "most", "time"]) + " |"
     yield "|:--|" + "--:|" * 9
-    for row in rows:
+    for row in (row for row in rows if row["rows"]):
         decided = row["rows"] if row["rows"] == row["stored"] else f"{row['rows']} of {row['stored']}"
         cells = [row["criterion"], row["n"], decided, row["equal"], row["different"], row["undecided"]]
         cells += [row["proved"], f"{row['median_passes']:g}", row["most_passes"], _seconds(row["seconds"])]
@@ -345,6 +349,10 @@ def _seconds(value):
     if value < 1:
         return f"{1e3 * value:.2g} ms" if value < 0.1 else f"{1e3 * value:.0f} ms"
     return f"{value:.2g} s" if value < 10 else f"{value:.0f} s"
+
+
+def _thousands(count):
+    return f"${count:,}$".replace(",", "\\,")
 
 
 def _power(value):
