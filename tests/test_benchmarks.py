@@ -170,7 +170,7 @@ def test_what_passes_leave_open_is_counted_and_not_left_to_newton(monkeypatch):
     again.begin()
     torch.set_num_threads(threads)
     monkeypatch.setattr(feasibility, "search", lambda *_, **__: _nothing_found())
-    row = again.decide_again(_stored(again, 12, 4, 0, "0"))
+    row = again.decide_again(_stored(again, 12, 4, 1, "0"))
     assert (row["found"], row["proved"]) == ("", "0")
     (counts,) = again.summary([row], [row])
     assert (counts["undecided"], counts["different"], counts["equal"]) == (1, 0, 0)
