@@ -21,8 +21,9 @@ import torch
 from machine import RESULTS
 from passes import problem
 from peers import LOSSES, PEERS, Evaluate, differentiated, labels
+from verdicts import NEWTON, OURS, by_ours
 
-from assocmem.deciding.feasibility import decide_top1, verify
+from assocmem.deciding.feasibility import verify
 from assocmem.machine import processor
 from assocmem.pairs.data import Pairs, best_device, gaussian_pairs
 from assocmem.training.fit import fit
@@ -39,7 +40,8 @@ PEER_NAMES = {
 }
 TABLE = RESULTS / "gpu.csv"
 """Where the table is kept."""
-PARTS = "pass", "fit", "verdict"
+PARTS = "pass", "fit", "verdict", "newton"
+"""The last are verdicts with the dense Hessian, those before by passes over the scores."""
 SQUARE = 8192
 """Rows of the square matrices whose product sets the rate: enough for a card to be busy throughout."""
 SECONDS = 2
@@ -48,12 +50,14 @@ TINY_SQUARE = 64
 """Rows of the square matrices where it is only to be seen that all runs."""
 SIZES = [
     *(("pass", d, n) for d, n in ((256, 18_350), (400, 44_800), (600, 100_800))),
-    *(("verdict", d, n) for d, n in ((100, 1000), (150, 2000))),
+    *(("verdict", d, n) for d, n in ((86, 1000), (93, 1000), (166, 3000), (171, 3000), (176, 3000))),
+    *(("newton", d, n) for d, n in ((93, 1000), (150, 2000))),
     *(("fit", d, n) for d, n in ((256, 18_350), (600, 100_800))),
-    *(("verdict", d, n) for d, n in ((200, 3200), (250, 4800))),
+    *(("verdict", d, n) for d, n in ((340, 10_000), (345, 10_000), (633, 30_000), (643, 30_000))),
+    ("newton", 250, 4800),
 ]
 """Parts, dimensions and numbers of pairs; the longest come last."""
-TINY = [("pass", 8, 18), ("fit", 4, 6), ("verdict", 6, 12)]
+TINY = [("pass", 8, 18), ("fit", 4, 6), ("verdict", 6, 12), ("newton", 6, 12)]
 """The same where it is only to be seen that all runs."""
 
 
@@ -179,34 +183,42 @@ def fit_rows(d: int, n: int) -> Iterator[dict]:
         yield row | {"seconds": seconds, "note": note}
 
 
-def verdict_rows(d: int, n: int) -> Iterator[dict]:
+def verdict_rows(d: int, n: int, way: str = OURS) -> Iterator[dict]:
     """Whether any memory retrieves an instance, the certificate verified on the processor."""
     pairs = gaussian_pairs(n, d, seed=0, device=best_device())
     if torch.cuda.is_available():
         torch.cuda.reset_peak_memory_stats()
-    row = {"part": "verdict", "what": "top-1", "precision": EXACT, "d": d, "n": n}
+    row = {
+        "part": "verdict" if way == OURS else "newton",
+        "what": "top-1",
+        "precision": EXACT,
+        "d": d,
+        "n": n,
+    }
     start = time.perf_counter()
     try:
-        verdict = decide_top1(pairs)
+        found, certificate = by_ours(pairs, way)
     except (ValueError, RuntimeError) as error:
         yield row | {"note": f"failed: {error}"[:150]}
         return
-    seconds = time.perf_counter() - start
-    proved = verdict.certificate is not None and verify(verdict.certificate, pairs)
-    note = f"feasible {verdict.feasible}, {verdict.steps} Newton steps, certificate verified: {proved}"
+    middle = time.perf_counter()
+    proved = verify(certificate, pairs)
+    seconds, alone = middle - start, time.perf_counter() - middle
+    work = f"{found['passes']} passes" if way == OURS else f"{found['steps']} Newton steps"
+    note = f"feasible {found['feasible']}, {work}, certificate verified: {proved}, in {alone:.2g} s"
     gib = torch.cuda.max_memory_allocated() / 2**30 if torch.cuda.is_available() else float("nan")
     yield row | {"seconds": seconds, "gib": gib, "note": note}
 
 
 def rows(sizes: list[tuple[str, int, int]], square: int, least: float) -> Iterator[dict]:
     """All rows of the table, one after the other."""
-    rates = {}
+    rates, by_newton = {}, partial(verdict_rows, way=NEWTON)
     yield from product_rows(square, least, rates)
     for part, d, n in sizes:
         if part == "pass":
             yield from pass_rows(d, n, rates, least)
         else:
-            yield from {"fit": fit_rows, "verdict": verdict_rows}[part](d, n)
+            yield from {"fit": fit_rows, "verdict": verdict_rows, "newton": by_newton}[part](d, n)
 
 
 def card() -> str:

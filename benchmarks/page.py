@@ -9,6 +9,8 @@ from pathlib import Path
 
 from machine import RESULTS, read_results
 
+from assocmem.deciding.feasibility import DENSE_DIMENSION
+
 PAGE = Path(__file__).resolve().parent.parent / "book" / "benchmarks.md"
 """The page that is written."""
 FLOOR = "two bare products"
@@ -17,6 +19,8 @@ OURS = "assocmem"
 """How the tables name what this package does."""
 VERDICTS = {True: "feasible", False: "infeasible", None: "undecided"}
 PROGRAMS = ("highs-ds", "highs-ipm")
+NEWTON, QUASI_NEWTON = "assocmem, Newton", "L-BFGS-B"
+"""The other ways to decide that are timed."""
 SILENT = "pytorch-minimize trust-ncg"
 """A minimiser that does not tell how many Hessian products it takes."""
 NAMES = ("passes", "fits", "verdicts", "agreement", "precision", "pages")
@@ -54,7 +58,7 @@ def page(
     text = (Path(__file__).parent / "page.md").read_text(encoding="utf-8")
     for name, lines in {
         "short": _short_table(passes["rows"], fits["rows"], verdicts["rows"]),
-        "machines": _machines(passes, fits, verdicts, agreement, precision, pages),
+        "machines": _machines(passes, fits, verdicts, agreement, agreement["stored"], precision, pages),
         "gpu": _gpu_tables(gpu) if gpu else [UNMEASURED],
         "emulated": [EMULATED if precision["emulated"] else "by the card"],
         "dimensions": [
@@ -68,9 +72,18 @@ def page(
         "accuracy": [_power(fits["accuracy"])],
         "fits": [line for key in problems for line in _fit_table(key, fits["rows"])],
         "limit": [_seconds(verdicts["seconds"])],
+        "day": [_programs_day(verdicts)],
         "verdicts": _verdict_table(verdicts["rows"]),
+        "others": _others_table(verdicts["rows"]),
+        "dense": [str(DENSE_DIMENSION)],
+        "crossover": _crossover_table(verdicts["crossover"]),
         "instances": [str(sum(row["instances"] for row in agreement["rows"]))],
+        "ways": ["passes alone and by Newton's method alone" if "ways" in agreement else "Newton's method"],
         "agreement": _agreement_table(agreement["rows"]),
+        "decided": [_thousands(sum(row["rows"] for row in agreement["stored"]["rows"]))],
+        "kept": [_thousands(sum(row["stored"] for row in agreement["stored"]["rows"]))],
+        "differences": [_differences(agreement["stored"]["rows"])],
+        "stored": _stored_table(agreement["stored"]["rows"]),
         "visits": [str(pages["visits"])],
         "pages": _pages_table(pages["rows"]),
     }.items():
@@ -94,11 +107,13 @@ def _short_table(passes, fits, verdicts):
         name = "cross-entropy" if loss == "CrossEntropy" else "tail average"
         others = [row for row in rows if row["peer"] != OURS and row["reached"]]
         yield _short_row(f"a fit, {name}, {side}", next(row for row in rows if row["peer"] == OURS), others)
-    for feasible in (True, False):
-        rows = [row for row in verdicts if row.get("feasible") == feasible]
-        n, d = max((row["n"], row["d"]) for row in rows if row["way"] in PROGRAMS)
-        ours, *others = [row | {"peer": row["way"]} for row in rows if (row["n"], row["d"]) == (n, d)]
-        yield _short_row(f"a verdict, {VERDICTS[feasible]}", ours, others)
+    for others in (PROGRAMS, (QUASI_NEWTON,)):
+        for feasible in (True, False):
+            rows = [row | {"peer": row["way"]} for row in verdicts if row.get("feasible") == feasible]
+            n, d = max((row["n"], row["d"]) for row in rows if row["way"] in others)
+            ours, *rows = [row for row in rows if (row["n"], row["d"]) == (n, d)]
+            found = [row for row in rows if row["way"] in others]
+            yield _short_row(f"a verdict, {VERDICTS[feasible]}", ours, found)
 
 
 def _short_row(what, ours, others):
@@ -112,7 +127,8 @@ def _short_row(what, ours, others):
 
 def _machines(*tables):
     """One line for each machine, with what was measured on it."""
-    measured = "the passes", "the fits", "the verdicts", "their agreement", "the precisions", "the pages"
+    measured = ("the passes", "the fits", "the verdicts", "their agreement", "the stored verdicts")
+    measured += "the precisions", "the pages"
     found = {}
     for table, what in zip(tables, measured, strict=True):
         found.setdefault(_machine(table), []).append(what)
@@ -120,6 +136,15 @@ def _machines(*tables):
         *others, last = parts
         words = f"{', '.join(others)} and {last}" if others else last
         yield f"{words[0].upper()}{words[1:]}: {machine}."
+
+
+def _programs_day(verdicts):
+    """When the linear programs were timed, which are not run again each time."""
+    days = [
+        row.get("date", verdicts["machine"]["date"]) for row in verdicts["rows"] if row["way"] in PROGRAMS
+    ]
+    first, last = min(days), max(days)
+    return first if first == last else f"{first} to {last}"
 
 
 def _machine(table):
@@ -229,21 +254,33 @@ def _outcome(row, ours):
 
 
 def _verdict_table(rows):
-    yield "| $n$ | $d$ | verdict | **assocmem** | Newton steps | verified in | MiB |" + "".join(
-        f" {name} | MiB |" for name in PROGRAMS
-    )
-    yield "|--:|--:|:--|" + "--:|" * (4 + 2 * len(PROGRAMS))
-    for n, d in dict.fromkeys((row["n"], row["d"]) for row in rows):
-        by_way = {row["way"]: row for row in rows if (row["n"], row["d"]) == (n, d)}
-        ours = by_way[OURS]
-        cells = [n, d, VERDICTS[ours["feasible"]], _seconds(ours["seconds"]), ours["steps"]]
-        cells += [_seconds(ours["verify_seconds"]) if ours.get("verified") else "", f"{ours['mib']:.0f}"]
-        for name in PROGRAMS:
-            cells += _program_cells(by_way.get(name), ours)
+    """Our verdicts by passes alone."""
+    yield "| $n$ | $d$ | verdict | passes | time | MiB | verification alone | in passes |"
+    yield "|--:|--:|:--|" + "--:|" * 5
+    for row in (row for row in rows if row["way"] == OURS):
+        cells = [row["n"], row["d"], VERDICTS[row["feasible"]], row["passes"], _seconds(row["seconds"])]
+        cells += [f"{row['mib']:.0f}", "", ""]
+        if row.get("verified"):
+            passes = row["verify_seconds"] / row["pass_seconds"]
+            cells[-2:] = [_seconds(row["verify_seconds"]), f"{passes:.1f}"]
         yield "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
-def _program_cells(row, ours):
+def _others_table(rows):
+    """Other ways to the same verdicts, as multiples of our time."""
+    yield "| $n$ | $d$ | **passes** | Newton | MiB | L-BFGS-B | MiB |" + "".join(
+        f" {name} | MiB |" for name in PROGRAMS
+    )
+    yield "|--:|--:|" + "--:|" * (5 + 2 * len(PROGRAMS))
+    for n, d in dict.fromkeys((row["n"], row["d"]) for row in rows if row["way"] != OURS):
+        by_way = {row["way"]: row for row in rows if (row["n"], row["d"]) == (n, d)}
+        cells = [n, d, _seconds(by_way[OURS]["seconds"])]
+        for name in (NEWTON, QUASI_NEWTON, *PROGRAMS):
+            cells += _other_cells(by_way.get(name), by_way[OURS])
+        yield "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def _other_cells(row, ours):
     if row is None:
         return ["", ""]
     if "failed" in row:
@@ -252,6 +289,40 @@ def _program_cells(row, ours):
     ratio = f" ({ratio:.1f}×)" if ratio < 10 else f" ({ratio:.0f}×)"
     wrong = "" if row["feasible"] == ours["feasible"] else f", {VERDICTS[row['feasible']]}"
     return [_seconds(row["seconds"]) + ratio + wrong, f"{row['mib']:.0f}"]
+
+
+def _crossover_table(rows):
+    """Both our ways around the transition, in small dimensions."""
+    counts = dict.fromkeys(row["threads"] for row in rows)
+    words = {1: "one thread", 2: "two threads"}
+    yield "| $n$ | $d$ |" + "".join(f" passes, {words[x]} | Newton, {words[x]} |" for x in counts)
+    yield "|--:|--:|" + "--:|--:|" * len(counts)
+    for n, d in dict.fromkeys((row["n"], row["d"]) for row in rows):
+        found = [row for row in rows if (row["n"], row["d"]) == (n, d)]
+        cells = [n, d, *(_seconds(row[name]) for row in found for name in ("passes", "newton"))]
+        yield "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def _differences(rows):
+    """What a comparison of stored verdicts came to, in a few words."""
+    different, undecided = (sum(row[name] for row in rows) for name in ("different", "undecided"))
+    unproved = sum(row["rows"] - row["proved"] for row in rows) - undecided
+    words = f"{different or 'No'} verdict{'s' if different > 1 else ''} differ{'' if different > 1 else 's'}"
+    words += f", and {unproved or 'none'} of those decided is without a proof that holds"
+    if undecided:
+        words += f"; {undecided} that passes leave open, `decide` would leave to Newton's method"
+    return words + "."
+
+
+def _stored_table(rows):
+    heads = ["criterion", "$n$", "instances", "equal", "different", "undecided", "proved"]
+    yield "| " + " | ".join([*heads, "passes, median", "most", "time"]) + " |"
+    yield "|:--|" + "--:|" * 9
+    for row in (row for row in rows if row["rows"]):
+        decided = row["rows"] if row["rows"] == row["stored"] else f"{row['rows']} of {row['stored']}"
+        cells = [row["criterion"], row["n"], decided, row["equal"], row["different"], row["undecided"]]
+        cells += [row["proved"], f"{row['median_passes']:g}", row["most_passes"], _seconds(row["seconds"])]
+        yield "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
 def _agreement_table(rows):
@@ -278,6 +349,10 @@ def _seconds(value):
     if value < 1:
         return f"{1e3 * value:.2g} ms" if value < 0.1 else f"{1e3 * value:.0f} ms"
     return f"{value:.2g} s" if value < 10 else f"{value:.0f} s"
+
+
+def _thousands(count):
+    return f"${count:,}$".replace(",", "\\,")
 
 
 def _power(value):

@@ -1,71 +1,165 @@
-"""Verdicts of ours and of a linear program: how long they take, and whether they agree.
+"""Verdicts of ours and of others: how long they take, and whether they agree.
 
-    python benchmarks/verdicts.py        both, into benchmarks/results/verdicts.json and agreement.json
+    python benchmarks/verdicts.py                the times and the agreement with linear programs
+    python benchmarks/verdicts.py --keep         the same, but what has not changed is not run again
+    python benchmarks/verdicts.py --stored       all verdicts of the stored tables again, by passes alone
 
-A peer maximises t subject to ``s_ii - s_ji >= t`` and ``|W_ab| <= 1``, and says feasible if t exceeds 1e-7,
-to which HiGHS satisfies its constraints. It stops at an optimum in floating point; ours ends with a proof
-that has been verified. Speed is measured in a process of its own, so that its peak memory is its own.
+They write benchmarks/results/verdicts.json, or agreement.json.
+
+A linear program maximises t subject to ``s_ii - s_ji >= t`` and ``|W_ab| <= 1``, and says feasible if t
+exceeds 1e-7, to which HiGHS satisfies its constraints. It stops at an optimum in floating point; ours ends
+with a proof that has been verified. Speed is measured in a process of its own, so that its peak memory is its
+own.
 """
 
 import argparse
 import json
+import math
 import multiprocessing
 import resource
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import assocmem  # noqa: F401  before torch, whose threads it tells how to wait  # isort: skip
+import again
 import numpy as np
 import torch
-from machine import machine, write_results
-from scipy.optimize import linprog
+from machine import RESULTS, machine, read_results, write_results
+from scipy.optimize import linprog, minimize
 
+from assocmem.deciding import feasibility
 from assocmem.deciding.certificates import Certificate
-from assocmem.deciding.feasibility import decide_top1, verify
+from assocmem.deciding.feasibility import Verdict, decide_top1, decision_bytes, verify
+from assocmem.deciding.preparation import ROUNDED, prepare
+from assocmem.deciding.search import LossOfScores, all_scores
+from assocmem.machine import environment
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.pairs.scores import scores
+from assocmem.training.losses import CrossEntropy
+from assocmem.training.passes import loss_pass
 
+DECIDED = Path("_build/verdicts_again.csv")
+"""Where it is kept which rows of the stored tables have been decided again."""
+OURS = "assocmem"
+"""By passes over the scores."""
+NEWTON = "assocmem, Newton"
+"""With the dense Hessian: the way of small dimensions, and the only one there was."""
+QUASI_NEWTON = "L-BFGS-B"
+"""SciPy's on the loss without a tilt, and the proof that wants a Hessian of all weights."""
+PROGRAMS = ("highs-ds", "highs-ipm")
+"""The dual simplex and the interior-point method of HiGHS."""
+WAYS = (OURS, NEWTON, QUASI_NEWTON, *PROGRAMS)
 SIZES = [
-    (30, (9, 11)),
-    (60, (15, 17)),
-    (100, (20, 21, 24)),
-    (200, (33, 36)),
-    (300, (42, 45)),
-    (1000, (88, 92)),
+    (30, (9, 10, 11), WAYS),
+    (100, (20, 21, 24), WAYS),
+    (300, (42, 43, 45), WAYS[:3]),
+    (1000, (86, 89, 93), WAYS[:3]),
+    (3000, (166, 171, 176), (OURS,)),
+    (10_000, (345,), (OURS,)),
 ]
-"""Numbers of pairs whose verdicts are timed, and dimensions on either side of the transition."""
+"""Numbers of pairs whose verdicts are timed, dimensions on either side of the transition and at it, and who
+decides. Linear programs ran out of time at 200 pairs."""
 AROUND = {20: (6, 7, 8, 9), 30: (8, 9, 10, 11), 40: (10, 11, 12, 13), 60: (14, 15, 16, 17)}
 """Numbers of pairs for which verdicts are compared, and dimensions around the transition."""
 SHARES = {20: 0.4, 30: 0.3, 40: 0.2, 60: 0.1}
 """Shares of all instances that have so many pairs; a program of 60 pairs takes seconds."""
-OURS = "assocmem"
-PEERS = ("highs-ds", "highs-ipm")
-"""The dual simplex and the interior-point method of HiGHS."""
 POSITIVE = 1e-7
 """Margin above which a program's answer counts as feasible: to this HiGHS satisfies its constraints."""
 SECONDS = 120
-"""Time of HiGHS, after which it is stopped."""
+"""Time of a peer, after which it is stopped."""
 START = 60
-"""Seconds more for a process to start and to build its program."""
+"""Seconds more for a process to start and to build its program, or to end the proof that it has begun."""
 LARGEST_GIB = 3.0
 """Largest matrix of a program that is built; HiGHS takes several times its memory."""
 LATE = "out of time"
 """What the table says of a peer that was stopped."""
+LEFT = 0.01
+"""Length of what weights leave uncancelled, over the lengths of their terms and times the square of n, at
+which L-BFGS-B first tries a proof: about where proofs were seen to hold, at 30 to 300 pairs."""
+LEFT_AGAIN = 0.3
+"""Share of it at which it tries again."""
+CROSSING = ((30, 10), (40, 12), (50, 14), (75, 18), (100, 21), (130, 25), (160, 29), (200, 34), (270, 41))
+"""Numbers of pairs, and the dimension of their transition, around which one way becomes the faster."""
+INSTANCES = 3
+"""Instances in each of three dimensions that are decided both ways."""
+TIMES = 3
+"""Times that short things are measured; the shortest counts."""
 
 
-# --- the two ways to decide ---------------------------------------------------------------------------------
+# --- the ways to decide -------------------------------------------------------------------------------------
 
 
-def by_ours(pairs: Pairs) -> tuple[dict, Certificate | None]:
-    """Our verdict and its certificate."""
-    verdict = decide_top1(pairs)
-    return {"feasible": verdict.feasible, "steps": verdict.steps}, verdict.certificate
+def by_ours(pairs: Pairs, way: str | None = None) -> tuple[dict, Certificate | None]:
+    """Our verdict and its certificate, by one way alone, or as `decide_top1` chooses."""
+    there = feasibility.DENSE_DIMENSION, feasibility._by_newton, feasibility._by_passes
+    try:
+        if way == OURS:
+            feasibility.DENSE_DIMENSION, feasibility._by_newton = 0, _nothing
+        elif way == NEWTON:
+            feasibility.DENSE_DIMENSION, feasibility._by_passes = pairs.d, _nothing
+        verdict = decide_top1(pairs)
+    finally:
+        feasibility.DENSE_DIMENSION, feasibility._by_newton, feasibility._by_passes = there
+    found = {name: getattr(verdict, name) for name in ("feasible", "steps", "passes")}
+    return found, verdict.certificate
+
+
+def _nothing(*_):
+    return Verdict(None, None, -math.inf, 0, "left out")
+
+
+class _Stop(Exception):
+    """Ends a minimiser that has been told enough."""
+
+
+def by_quasi_newton(pairs: Pairs, seconds: float = SECONDS) -> tuple[dict, Certificate | None]:
+    """Verdict of SciPy's L-BFGS-B on the cross-entropy of whitened pairs, with a certificate.
+
+    Every memory with all margins positive ends it. Its weights, which are stored, are offered as a proof of
+    the opposite when they cancel well enough for that to be worth its time.
+    """
+    started, prepared = time.perf_counter(), prepare(pairs, ROUNDED)
+    inner, d = prepared.pairs, pairs.d
+    longest = float(inner.U.norm(dim=0).max() * inner.V.norm(dim=0).max())
+    state = {"passes": 0, "left": LEFT / pairs.n**2, "found": None}
+
+    def value(x):
+        if time.perf_counter() - started > seconds:
+            raise _Stop
+        W = torch.from_numpy(x.reshape(d, d).copy())
+        done = loss_pass(inner, CrossEntropy(), W)
+        state["passes"] += 1
+        left = float(done.gradient.norm() / torch.sigmoid(-done.margins).mean()) / longest
+        certificate = None
+        if float(done.margins.min()) > 0:
+            certificate = Certificate(1, W=prepared.memory(W).numpy())
+        elif left <= state["left"]:
+            state["left"] = left * LEFT_AGAIN
+            weights = LossOfScores(CrossEntropy(), all_scores(inner, W)).weights.fill_diagonal_(0)
+            certificate = Certificate(1, weights=prepared.weights(weights).numpy())
+        if verify(certificate, pairs):
+            state.update(found=certificate, at=left)
+            raise _Stop
+        return done.loss * pairs.n, done.gradient.numpy().ravel() * pairs.n
+
+    try:
+        options = {"maxiter": 10**6, "maxfun": 10**6, "ftol": 0, "gtol": 0}
+        minimize(value, np.zeros(d * d), jac=True, method="L-BFGS-B", options=options)
+        why = "gave up"
+    except _Stop:
+        why = LATE
+    found = state["found"]
+    result = {"passes": state["passes"]}
+    result |= {"feasible": found.feasible, "left": state["at"]} if found else {"failed": why}
+    return result, found
 
 
 def program_gib(n: int, d: int) -> float:
@@ -98,22 +192,43 @@ def by_program(pairs: Pairs, method: str, seconds: float = SECONDS) -> dict:
 
 
 def measure(way: str, n: int, d: int) -> dict:
-    """Verdict on one instance with its time and the peak memory of this process."""
-    for size in ((12, 5), (n, d)):  # the first only warms up
+    """Verdict on one instance with its time and the peak memory of this process; a pass for comparison."""
+    decide: dict[str, Callable] = {name: partial(by_ours, way=name) for name in (OURS, NEWTON)}
+    decide[QUASI_NEWTON] = by_quasi_newton
+    for size in ((30, 9), (n, d)):  # the first only warms up
         pairs = gaussian_pairs(*size, seed=0)
         start = time.perf_counter()
-        result, certificate = by_ours(pairs) if way == OURS else (by_program(pairs, way), None)
+        result, certificate = decide[way](pairs) if way in decide else (by_program(pairs, way), None)
         result["seconds"] = time.perf_counter() - start
+    result["mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
     if certificate is not None:
-        start = time.perf_counter()
         result["verified"] = verify(certificate, pairs)
-        result["verify_seconds"] = time.perf_counter() - start
-    return result | {"mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10}
+        result["verify_seconds"] = _shortest(lambda: verify(certificate, pairs))
+    if way == OURS:
+        result["pass_seconds"] = _shortest(
+            lambda: loss_pass(pairs, CrossEntropy(), correlation_memory(pairs))
+        )
+    return result
+
+
+def _shortest(call):
+    """Shortest of a few times, or the only one where one takes seconds."""
+    times = []
+    while len(times) < TIMES and sum(times) < TIMES:
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def in_a_process(way: str, n: int, d: int, seconds: float | None = None) -> dict:
     """Result of `measure` in a process of its own, killed after ``seconds``."""
-    command = [sys.executable, __file__, "--one", way, str(n), str(d)]
+    return _told_by(["--one", way, str(n), str(d)], seconds)
+
+
+def _told_by(arguments, seconds=None):
+    """What this script prints last with some arguments, or how it failed."""
+    command = [sys.executable, __file__, *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -124,23 +239,86 @@ def in_a_process(way: str, n: int, d: int, seconds: float | None = None) -> dict
     return {"failed": lines[-1][:200]}
 
 
-def speed_rows(largest: int) -> Iterator[dict]:
-    """One row for each instance and way; a peer that ran out of time is not tried on larger instances."""
-    late = set()
-    for n, dimensions in SIZES:
-        if n > largest:
-            continue
-        for d in dimensions:
-            yield {"n": n, "d": d, "way": OURS} | in_a_process(OURS, n, d)
-            for way in PEERS:
+def speed_rows(largest: int, kept: list[dict] = ()) -> Iterator[dict]:
+    """One row for each instance and way; a program that ran out of time is not tried on larger instances.
+
+    Rows that are kept are not measured again.
+    """
+    known = {(row["n"], row["d"], row["way"]): row for row in kept}
+    late = {row["way"]: row["n"] for row in kept if row.get("failed") == LATE}
+    for n, dimensions, ways in SIZES:
+        for d in dimensions if n <= largest else ():
+            for way in ways:
                 row = {"n": n, "d": d, "way": way}
-                if program_gib(n, d) > LARGEST_GIB:
-                    yield row | {"failed": f"too large ({program_gib(n, d):.0f} GiB)"}
-                elif way not in late:
-                    row |= in_a_process(way, n, d, SECONDS + START)
-                    if row.get("failed") == LATE:
-                        late.add(way)
-                    yield row
+                gib = program_gib(n, d) if way in PROGRAMS else decision_bytes(n, d) / 2**30
+                if way in PROGRAMS and gib > LARGEST_GIB:
+                    yield row | {"failed": f"too large ({gib:.0f} GiB)"}
+                    continue
+                if n > late.get(way, n) or (late.get(way) == n and (n, d, way) not in known):
+                    continue
+                row = known.get((n, d, way)) or row | in_a_process(
+                    way, n, d, None if way in (OURS, NEWTON) else SECONDS + START
+                )
+                if row.get("failed") == LATE and way in PROGRAMS:
+                    late.setdefault(way, n)
+                yield row
+
+
+def kept_rows() -> list[dict]:
+    """Stored rows of linear programs that this kind of machine has measured, each with the day."""
+    if not (RESULTS / "verdicts.json").exists():
+        return []
+    stored, here = read_results("verdicts"), machine()
+    if any(stored["machine"][name] != here[name] for name in ("processor", "cores")):
+        return []
+    day = {"date": stored["machine"]["date"]}
+    return [day | row for row in stored["rows"] if row["way"] in PROGRAMS and "seconds" in row]
+
+
+# --- where one way becomes the faster -----------------------------------------------------------------------
+
+
+def crossover(threads: int) -> list[dict]:
+    """Seconds of a verdict by passes and by Newton's method, of the same instances one after the other.
+
+    Parameters
+    ----------
+    threads : int
+        That a process of its own uses.
+
+    Returns
+    -------
+    list of dict
+    """
+    torch.set_num_threads(threads)
+    rows = []
+    for n, middle in ((12, 5), *CROSSING):  # the first only warms up
+        spent = dict.fromkeys((OURS, NEWTON), 0.0)
+        counts = dict.fromkeys((OURS, NEWTON), 0)
+        for d in (middle - 1, middle, middle + 1):
+            for seed in range(INSTANCES):
+                pairs = gaussian_pairs(n, d, seed=seed)
+                for way in spent:
+                    start = time.perf_counter()
+                    found, _ = by_ours(pairs, way)
+                    spent[way] += time.perf_counter() - start
+                    counts[way] += found["feasible"] is None
+        number = 3 * INSTANCES
+        rows.append(
+            {"n": n, "d": middle, "threads": threads, "instances": number}
+            | {"passes": spent[OURS] / number, "newton": spent[NEWTON] / number}
+            | {"undecided": counts[OURS], "undecided_newton": counts[NEWTON]}
+        )
+    return rows[1:]
+
+
+def crossover_rows() -> list[dict]:
+    """The rows of `crossover` with one thread and with two."""
+    rows = []
+    for threads in (1, 2):
+        with environment(dict.fromkeys(again.THREADS, str(threads))):
+            rows += _told_by(["--crossing", str(threads)])
+    return rows
 
 
 # --- agreement ----------------------------------------------------------------------------------------------
@@ -153,30 +331,35 @@ def forgeries(certificate: Certificate, pairs: Pairs, others: Pairs) -> list[tup
         residuals = scores(pairs, torch.from_numpy(certificate.W)).softmax(dim=0).fill_diagonal_(0)
         turned = Certificate(1, weights=residuals.numpy())
     else:
-        weights = certificate.weights.copy()
-        weights[np.unravel_index(weights.argmax(), weights.shape)] *= -1
-        altered = replace(certificate, weights=weights)
+        if certificate.computed:
+            altered = replace(certificate, computed=replace(certificate.computed, W=-certificate.computed.W))
+        else:
+            weights = certificate.weights.copy()
+            weights[np.unravel_index(weights.argmax(), weights.shape)] *= -1
+            altered = replace(certificate, weights=weights)
         turned = Certificate(1, W=correlation_memory(pairs).numpy())
     return [(altered, pairs), (certificate, others), (turned, pairs)]
 
 
 def compare(instance: tuple[int, int, int]) -> dict[str, int]:
-    """What one instance adds to the counts of its row."""
+    """What one instance, decided by both our ways and by a program, adds to the counts of its row."""
     n, d, seed = instance
-    pairs = gaussian_pairs(n, d, seed=seed)
-    result, certificate = by_ours(pairs)
-    peer = by_program(pairs, PEERS[0])
-    both = result["feasible"] is not None and "failed" not in peer
-    tried = forgeries(certificate, pairs, gaussian_pairs(n, d, seed=seed + 1)) if certificate else []
+    pairs, others = (gaussian_pairs(n, d, seed=s) for s in (seed, seed + 1))
+    found = [by_ours(pairs, way) for way in (OURS, NEWTON)]
+    peer = by_program(pairs, PROGRAMS[0])
+    answers = {result["feasible"] for result, _ in found}
+    known = answers - {None}
+    certificates = [certificate for _, certificate in found if certificate is not None]
+    tried = [forgery for certificate in certificates for forgery in forgeries(certificate, pairs, others)]
     return {
         "instances": 1,
-        "feasible": int(result["feasible"] is True),
-        "infeasible": int(result["feasible"] is False),
-        "undecided": int(result["feasible"] is None),
+        "feasible": int(known == {True}),
+        "infeasible": int(known == {False}),
+        "undecided": int(None in answers),
         "failures": int("failed" in peer),
-        "disagreements": int(both and result["feasible"] != peer["feasible"]),
-        "certificates": int(certificate is not None),
-        "verified": int(certificate is not None and verify(certificate, pairs)),
+        "disagreements": int(len(known | {peer["feasible"]} if "failed" not in peer else known) > 1),
+        "certificates": len(certificates),
+        "verified": sum(verify(certificate, pairs) for certificate in certificates),
         "forgeries": len(tried),
         "rejected": sum(not verify(*forgery) for forgery in tried),
     }
@@ -204,24 +387,54 @@ def wrong(row: dict) -> bool:
     return bool(row["disagreements"]) or unproved
 
 
-def main() -> None:
-    """Measure what the options ask for; the exit code is not 0 if anything is wrong."""
+def _parsed():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--one", nargs=3, metavar=("WAY", "N", "D"), help="one measurement of speed")
-    parser.add_argument("--largest", type=int, default=300, help="most pairs (default 300; 1000 is next)")
+    parser.add_argument("--crossing", type=int, metavar="THREADS", help="both our ways in small dimensions")
+    parser.add_argument("--largest", type=int, default=3000, help="most pairs (default 3000; 10000 is next)")
     parser.add_argument("--agreement", type=int, default=100, metavar="COUNT", help="instances (default 100)")
-    options = parser.parse_args()
+    parser.add_argument(
+        "--keep", action="store_true", help="times of linear programs, and agreement, as stored"
+    )
+    parser.add_argument("--stored", action="store_true", help="decide the stored tables again, and no more")
+    parser.add_argument("--file", type=Path, default=DECIDED, help=f"what of them is decided ({DECIDED})")
+    parser.add_argument("--workers", type=int, default=2, help="processes that decide them (default 2)")
+    return parser.parse_args()
+
+
+def _write_agreement(**parts):
+    """Write some parts of the table of agreement; the others stay."""
+    there = read_results("agreement") if (RESULTS / "agreement.json").exists() else {}
+    write_results("agreement", there | parts)
+
+
+def main() -> None:
+    """Measure what the options ask for; the exit code is not 0 if anything is wrong."""
+    options = _parsed()
     if options.one:
         way, n, d = options.one
         print(json.dumps(measure(way, int(n), int(d))))
         return
+    if options.crossing:
+        print(json.dumps(crossover(options.crossing)))
+        return
+    if options.stored:
+        stored = again.stored_rows()
+        rows = list(again.summary(again.run(options.file, stored, options.workers), stored))
+        _write_agreement(stored={"machine": machine(), "rows": rows})
+        if any(row["different"] or row["proved"] + row["undecided"] < row["rows"] for row in rows):
+            sys.exit("a verdict that is not as stored, or that has no proof")
+        return
     rows = []
-    for row in speed_rows(options.largest):
+    for row in speed_rows(options.largest, kept_rows() if options.keep else []):
         rows.append(row)
         print(row, flush=True)
-    write_results("verdicts", {"machine": machine(), "seconds": SECONDS, "rows": rows})
+    crossing = crossover_rows()
+    write_results("verdicts", {"machine": machine(), "seconds": SECONDS, "rows": rows, "crossover": crossing})
+    if options.keep:
+        return
     rows = agreement_rows(options.agreement)
-    write_results("agreement", {"machine": machine(), "rows": rows})
+    _write_agreement(machine=machine(), ways=[OURS, NEWTON], rows=rows)
     for row in rows:
         print(row, flush=True)
     if any(wrong(row) for row in rows):
