@@ -375,6 +375,7 @@ def calls():
         "theory.tail_average_reference.hessian_blocks": blocks,
         "theory.tail_average_reference.held_hessian": {"U": U, "V": V} | blocks | {"ridge": 0.1},
         "theory.tail_cone.face_moments": {"n": 12, "k": 3, "repeats": 2},
+        "theory.unequal_lengths.length_cost": {"n": 50.0, "d": 12.0},
         "deciding.feasibility.decide_top1": {"pairs": pairs, "max_steps": 20},
         "deciding.feasibility.decide": {"pairs": pairs, "k": 1, "max_steps": 20},
         "deciding.feasibility.verify": {
