@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from assocmem.book.claims import check
 from assocmem.experiments.first_place.shifts import (
     CommonWidth,
+    coefficient_evidence,
     common_width,
     fit_law,
     instances_needed,
@@ -15,6 +17,7 @@ from assocmem.experiments.first_place.shifts import (
 )
 from assocmem.experiments.transitions import transition
 from assocmem.theory.kinematics import critical_dimension, log_probabilities, statistical_dimension
+from assocmem.theory.unequal_lengths import length_cost
 
 WIDTH = CommonWidth(0.85, 0.02, 0.0, 3)
 
@@ -116,6 +119,20 @@ def test_the_instances_needed_give_that_error():
     assert instances_needed(n, 0.03, width) == pytest.approx(4 * needed)
     step = (critical_dimension(n) + 1) ** 2 / n - critical_dimension(n) ** 2 / n
     assert 0.15 < step < 0.2  # one dimension more
+
+
+@pytest.mark.parametrize("coefficient, verdict", [(-3.0, "holds with limits"), (-2.4, "does not hold")])
+def test_the_coefficient_is_found_and_another_one_rejected(coefficient, verdict):
+    sizes = (20, 60, 200, 1000)
+    costs = {n: length_cost(n, critical_dimension(n)) for n in sizes}
+
+    def shift(n):
+        return -0.6 * costs[n] + (coefficient + 3) * math.log(math.log(n))
+
+    counts = made_up(shift, 4000, sizes=sizes)
+    evidence = coefficient_evidence(counts, costs, WIDTH, -2.4, limits="far away")
+    assert evidence["measured"] == pytest.approx(coefficient, abs=0.01)
+    assert check(**evidence).verdict == verdict
 
 
 @pytest.mark.parametrize(

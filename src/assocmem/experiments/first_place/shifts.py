@@ -17,6 +17,7 @@ from scipy import special
 from scipy.optimize import brentq, minimize, minimize_scalar
 
 from assocmem.checks import require, require_number
+from assocmem.experiments.first_place.growth import ERRORS
 from assocmem.experiments.transitions import Transition, near_half
 from assocmem.theory.kinematics import log_probabilities, pooled_moments
 
@@ -265,6 +266,51 @@ def instances_needed(n: float, difference: float, width: CommonWidth, errors: fl
     spread = width.stretch * math.sqrt(variance / n)  # in d^2 / n
     dimension = 2 * math.sqrt(mean / n)  # what one dimension more is there
     return INFORMATION**-1 * dimension * spread * (errors / difference) ** 2
+
+
+def coefficient_evidence(
+    counts: Counts, costs: Mapping[int, float], width: CommonWidth, wrong: float, *, limits: str
+) -> dict:
+    """What a check of Conjecture 1 compares: the coefficient of ``log log n`` that fits all sizes best.
+
+    The kinematic value has -3 of them. To its shift, a part of the cost of unequal lengths, a further
+    multiple of ``log log n`` is added, and both are fitted to the counts.
+
+    Parameters
+    ----------
+    counts : mapping
+        As in `common_width`.
+    costs : mapping of int to float
+        What unequal lengths cost at each size.
+    width : CommonWidth
+    wrong : float
+        Another coefficient, which is to be rejected.
+    limits : str
+        Conditions under which the statement bites.
+
+    Returns
+    -------
+    dict
+        The arguments of `assocmem.book.claims.check`. The tolerance is four standard errors, and by how much
+        the coefficient changes if the shift is taken to be the same at all sizes instead.
+    """
+    of_cost, of_constant = (
+        fit_law(counts, {n: [term(n), math.log(math.log(n))] for n in counts}, width)
+        for term in (lambda n: -costs[n], lambda n: -1.0)
+    )
+    further, error = of_cost.coefficients[1], of_cost.errors[1]
+    return {
+        "claim": "conjecture-1",
+        "kind": "stored simulation",
+        "what": r"coefficient of $\log\log n$ in the certified $d^2/n$ at one half, "
+        f"fitted at {len(counts)} sizes from $n = {min(counts)}$ to ${max(counts)}$",
+        "measured": -3 + further,
+        "predicted": -3.0,
+        "tolerance": ERRORS * error + abs(further - of_constant.coefficients[1]),
+        "falsehood": (f"${wrong:g}$ in place of $-3$", wrong),
+        "limits": limits,
+        "axis": r"coefficient of $\log\log n$",
+    }
 
 
 class _Size:
