@@ -334,7 +334,7 @@ Table(
 #
 # The last column is the conjecture's $o(\log\log n)$ as the surrogate has it.
 # It tends to $3 - 3 \log 2 - \log 2\pi = -0.92$.
-# But it is between 0.06 and 0.17 for 20 to 1000 pairs, where simulations are made, and zero near 12,000.
+# But it is between 0.06 and 0.17 for 20 to 1000 pairs, where most simulations are made, and zero near 12,000.
 # At these sizes the two terms alone do better than their order promises.
 #
 # ### The slope that one would see
@@ -598,7 +598,7 @@ half = np.array([found[n].half for n in all_sizes])
 predicted = np.array([statistical_dimension(n) for n in all_sizes])
 shift = half - predicted
 
-# %% tags=["hide-input"] explore="explore_capacity?n=1000&d=100&r=0" mystnb={"figure": {"name": "fig-law", "caption": "The finite-size law. Green dots: where half of all instances are certified to be retrievable, with two standard errors. The kinematic value is the wide green band, and its expansion in the level the dotted line on top of it. Dashed: the conjecture's two terms. Orange squares: the peaks of the trained norm, mean over instances. The certified points lie below the band, and below or on the dashed line."}, "image": {"alt": "Falling curves of d squared over n minus two log n against n on a logarithmic axis from 20 to 10,000; green dots slightly below the wide band, orange squares near them, a dashed line that runs among the points."}}
+# %% tags=["hide-input"] explore="explore_capacity?n=1000&d=100&r=0" mystnb={"figure": {"name": "fig-law", "caption": "The finite-size law. Green dots: where half of all instances are certified to be retrievable, with two standard errors. The kinematic value is the wide green band, and its expansion in the level the dotted line on top of it. Dashed: the conjecture's two terms. Orange squares: the peaks of the trained norm, mean over instances. The certified points lie below the band, and below or on the dashed line."}, "image": {"alt": "Falling curves of d squared over n minus two log n against n on a logarithmic axis from 20 to thousands; green dots slightly below the wide band, orange squares near them, a dashed line that runs among the points."}}
 law_figure, law_axes = figures.draw_law((x, y, errors), found)
 law_figure
 
@@ -940,7 +940,7 @@ Table(
     }
 )
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-shift", "caption": "The shift of the certified transition from the kinematic value (green dots), with intervals of two standard errors by likelihood, and laws for it. The part of the cost is fitted at all sizes; the other laws, which fail there, are fitted from 200 pairs on. Up to ten thousand pairs a part of the cost describes it, with one number."}, "image": {"alt": "Green dots that fall from minus 0.1 at 20 pairs to minus 0.2 at 300 and rise to about minus 0.1 at ten thousand, with a solid curve of the same shape through them that goes on rising towards zero; a dashed horizontal line below the last dots, and two curves that rise more steeply."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-shift", "caption": "The shift of the certified transition from the kinematic value (green dots), with intervals of two standard errors by likelihood, and laws for it. The part of the cost is fitted at all sizes; the other laws, which fail there, are fitted from 200 pairs on. A part of the cost describes all sizes with one number."}, "image": {"alt": "Green dots that fall from minus 0.1 at 20 pairs to minus 0.2 at 300 and rise again beyond, with a solid curve of the same shape through them that goes on rising towards zero; a dashed horizontal line below the last dots, and two curves that rise more steeply."}}
 many = np.geomspace(20, 1e6, 40)
 curves = {"part of the cost": min(all_sizes)} | dict.fromkeys([*laws(100)][2:], 200)
 lines_by_law = {
@@ -1119,7 +1119,7 @@ check(
 # %% [markdown]
 # ## Limits
 #
-# - Certified counts go to {glue:text}`fss-largest` pairs, with {glue:text}`fss-largest-instances` instances there; a verdict takes minutes at ten thousand pairs and about a second at a thousand, twice to ten times as long next to the transition. They show that the shift falls beyond a few hundred pairs. They cannot tell apart laws by which it might vanish.
+# - Certified counts go to {glue:text}`fss-largest` pairs, with {glue:text}`fss-largest-instances` instances there; a verdict takes a second or two at a thousand pairs and minutes at ten thousand, and longest next to the transition. They show that the shift falls beyond a few hundred pairs. They cannot tell apart laws by which it might vanish.
 # - The conjecture is about $n \to \infty$; what is verified is the law that contains it, at sizes where its other terms are as large. A proof has to explain the shift, or bound it.
 # - The kinematic formula holds for one random subspace and one cone; that it describes a product structure so well is an observation.
 # - Peaks go to $d = 150$ on two cores, where a fit next to the peak takes up to 1900 passes and six minutes, and above $d = 56$ there is one instance of each. The sweep `peaks_paper` has further ones up to $d = 400$, for a GPU ({doc}`../sweeps`); those have not been run.
