@@ -5,7 +5,7 @@ import math
 import pytest
 
 from assocmem.experiments.first_place.surrogates import pooled_with_norms
-from assocmem.theory.kinematics import critical_dimension
+from assocmem.theory.kinematics import critical_dimension, large_size
 from assocmem.theory.unequal_lengths import length_cost
 
 
@@ -30,9 +30,14 @@ def test_the_cost_rises_and_falls_along_the_transition():
     assert costs[0] < costs[1] > costs[2] > costs[3]
 
 
-def test_far_away_the_cost_is_of_the_order_of_the_squared_logarithm_over_d():
-    share = [length_cost(n, d) * d / math.log(n) ** 2 for n, d in ((1e6, 1e9), (1e9, 1e10), (1e12, 1e11))]
-    assert 0.7 < share[0] < share[1] < share[2] < 2  # the limit is 2, and far
+@pytest.mark.parametrize("n", [1e4, 1e8, 1e12])
+def test_far_away_lengths_act_as_more_competitors(n):
+    log, d = math.log(n), 1e8
+    more = large_size(log).level ** 4 / (4 * d)  # by so much the logarithm of their number grows
+    slope = (large_size(log + 0.01).mean - large_size(log - 0.01).mean) / 0.02
+    rise = 2 * large_size(log).level ** 2 / d  # and the signal's own length
+    assert length_cost(n, d) == pytest.approx(slope * more + rise, rel=0.05)
+    assert 0.6 < length_cost(n, d) * d / log**2 < 2  # the limit is 2, and far
 
 
 @pytest.mark.parametrize("n, d, name", [(2, 9, "n"), (1e13, 9, "n"), (30, 3, "d"), (30, math.inf, "d")])
