@@ -943,8 +943,9 @@ Table(
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-shift", "caption": "The shift of the certified transition from the kinematic value (green dots), with intervals of two standard errors by likelihood, and laws for it. The part of the cost is fitted at all sizes; the other laws, which fail there, are fitted from 200 pairs on. A part of the cost describes all sizes with one number."}, "image": {"alt": "Green dots that fall from minus 0.1 at 20 pairs to minus 0.2 at 300 and rise again beyond, with a solid curve of the same shape through them that goes on rising towards zero; a dashed horizontal line below the last dots, and two curves that rise more steeply."}}
 curves = {"part of the cost": min(all_sizes)} | dict.fromkeys([*laws(100)][2:], 200)
 lines_by_law = {}
+span = np.geomspace(200, 1e6, 20)
 for name, least in curves.items():
-    many = np.geomspace(least, 1e6, 40)
+    many = np.append(np.geomspace(least, 200, 9)[:-1], span) if least < 200 else span
     lines_by_law[name] = many, np.array([shift_by(name, least, n) for n in many])
 seen = [shift_interval(n, *counts[n], width.stretch) for n in all_sizes]
 figure, ax = figures.draw_shift(np.array(all_sizes), seen, lines_by_law)
