@@ -980,7 +980,7 @@ glue(
 #
 # From 200 pairs on fewer laws are told apart, as the last columns show.
 # A constant and a part of the cost differ by so much at {glue:text}`fss-largest` pairs that {glue:text}`fss-ahead-constant:.0f` instances at each dimension separate them by three standard errors.
-# A part of the cost and $\log^2 n/d$, which is the cost's own leading order, would need {glue:text}`fss-ahead-dying:.0f` there, and {glue:text}`fss-further-dying:.0f` at 100,000 pairs, where each verdict has some 360 times the work.
+# A part of the cost and $\log^2 n/d$, which is the cost's own leading order, would need {glue:text}`fss-ahead-dying:.0f` there, and {glue:text}`fss-further-dying:.0f` at 100,000 pairs, where each verdict has some 360 times the work of one at ten thousand.
 # (A dimension is a smaller step of $d^2/n$ there, which is why larger sizes need fewer instances.)
 #
 # So the counts speak against a shift that stays beyond a few hundred pairs, and for one that falls as the lengths say.
@@ -996,7 +996,6 @@ glue(
 # But it is a third of the certified shift at 20 pairs and little more than half of it from 200 to 500, several standard errors too little, and to solve the mean field itself in place of its leading order changes little.
 # What it misses has little to do with lengths, since some of the shift of unit vectors is missing too.
 #
-
 # ## Checks
 #
 # ### The conjecture, directly
