@@ -8,6 +8,7 @@ import pytest
 
 from assocmem.book import first_place_figures as figures
 from assocmem.experiments.first_place.norm_peak import grid_peaks, mean_line
+from assocmem.experiments.first_place.shifts import Interval
 from assocmem.experiments.transitions import Transition
 from assocmem.theory.kinematics import pool, statistical_dimension
 
@@ -77,6 +78,17 @@ def test_the_law_has_certified_places_and_peaks(sweep):
     *means, _ = mean_line(grid_peaks(sweep))
     _, ax = figures.draw_law(means, {n: found(n) for n in (30, 100)})
     assert {"certified", "peaks of the norm", "kinematic value"} <= set(labels(ax))
+
+
+def test_shifts_have_their_intervals_and_laws_their_names():
+    sizes, many = np.array([30, 100]), np.array([20.0, 200.0])
+    intervals = [Interval(-0.1, -0.2, -0.05), Interval(-0.2, -0.25, -0.1)]
+    laws = {"one": (many, -0.1 / many), "two": (many, -1 / many)}
+    _, ax = figures.draw_shift(sizes, intervals, laws)
+    assert labels(ax) == ["kinematic value", "one", "two", "certified"]
+    (bars,) = ax.containers[0].lines[2]
+    ends = np.array([segment[:, 1] for segment in bars.get_segments()])
+    np.testing.assert_allclose(ends, [[-0.2, -0.05], [-0.25, -0.1]])
 
 
 def test_comparisons_are_drawn_with_the_polygon_below():

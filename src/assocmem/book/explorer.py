@@ -67,7 +67,8 @@ def _outer_products():
 
 def _certified():
     """Counts of proved verdicts by tail fraction (0 for first place) and number of pairs."""
-    top1, tails = read_table("finite_size_scaling", "verdicts"), read_table("ridgeless_limit", "verdicts")
+    top1 = read_table("finite_size_scaling", "verdicts", "verdicts_thousand", "verdicts_large")
+    tails = read_table("ridgeless_limit", "verdicts")
     return [
         *_counts(0.0, top1),
         *(row for r, outcomes in tails.groupby("r") for row in _counts(float(r), outcomes)),

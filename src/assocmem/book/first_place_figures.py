@@ -27,6 +27,7 @@ from assocmem.book.plotting import (
 from assocmem.deciding.paper_certificate import inverse_mills
 from assocmem.experiments.first_place.cone_projections import tail_levels
 from assocmem.experiments.first_place.norm_peak import linearised
+from assocmem.experiments.first_place.shifts import Interval
 from assocmem.experiments.frames import DataFrame
 from assocmem.experiments.statistics import Line
 from assocmem.experiments.transitions import Transition
@@ -365,7 +366,7 @@ def draw_law(
     """
     (x, y, errors), sizes = peaks, np.array(sorted(found))
     figure, ax = panels(height=4.0, width=WIDTH)
-    span = np.geomspace(16, 1.2 * np.exp(np.exp(x.max())), 25)
+    span = np.geomspace(16, 1.2 * max(np.exp(np.exp(x.max())), sizes.max()), 25)
     less = 2 * np.log(span)
     kinematic = np.array([statistical_dimension(n) for n in span]) - less
     expansion = np.array([large_size(math.log(n)).mean for n in span]) - less
@@ -380,6 +381,38 @@ def draw_law(
     ax.errorbar(sizes, places, error, fmt="o", color=ANY_MEMORY, label="certified")
     ax.set(xscale="log", xlabel="number of pairs $n$", ylabel="$d^2/n - 2\\,\\log n$ at one half")
     ax.legend()
+    return figure, ax
+
+
+def draw_shift(
+    sizes: np.ndarray, intervals: Sequence[Interval], laws: Mapping[str, tuple[np.ndarray, np.ndarray]]
+) -> tuple[Figure, Axes]:
+    """How far the certified transition is from the kinematic value, and laws of that shift.
+
+    Parameters
+    ----------
+    sizes : ndarray, shape (m,)
+        Numbers of pairs.
+    intervals : sequence of m Interval
+        Shifts there.
+    laws : mapping of str to (ndarray, ndarray)
+        For each law, by its name, numbers of pairs and the shifts there.
+
+    Returns
+    -------
+    Figure and Axes
+    """
+    figure, ax = panels(height=4.0, width=WIDTH)
+    ax.axhline(0, color=ANY_MEMORY, lw=6, alpha=0.35, label="kinematic value")
+    looks = zip(DASHES, (INK, LIMIT, MARK, OTHER_MARK, OUTER_PRODUCTS), strict=False)
+    for (name, (many, values)), (dashes, color) in zip(laws.items(), looks, strict=False):
+        ax.plot(many, values, ls=dashes, color=color, lw=1.5, label=name)
+    middle = np.array([interval.shift for interval in intervals])
+    ends = np.array([(interval.low, interval.high) for interval in intervals]).T
+    error = np.abs(ends - middle)
+    ax.errorbar(sizes, middle, error, fmt="o", color=ANY_MEMORY, label="certified", zorder=3)
+    ax.set(xscale="log", xlabel="number of pairs $n$", ylabel="shift of $d^2/n$ at one half")
+    ax.legend(loc="lower right")
     return figure, ax
 
 

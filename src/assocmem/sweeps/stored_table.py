@@ -40,8 +40,9 @@ def read_table(section: str, name: str, *more: str) -> "DataFrame":
     ----------
     section, name : str
     *more : str
-        Tables of the same section and the same columns that are added to it where they are there, for
-        instance those of the paper's sizes, which take a GPU.
+        Tables of the same section that are added to it where they are there, for instance those of the
+        paper's sizes, which take a GPU. Columns that not all of them have are left out: a later version of
+        the code may tell more about how it came to a result.
 
     Returns
     -------
@@ -59,9 +60,7 @@ def read_table(section: str, name: str, *more: str) -> "DataFrame":
     folder = project_root() / "data" / section
     there = [other for other in more if (folder / f"{other}.csv").exists()]
     parts = [_frame(folder / f"{other}.csv") for other in (name, *there)]
-    for other, part in zip(there, parts[1:], strict=True):
-        require(list(part) == list(parts[0]), "name", other, f"a table with the columns of {name}")
-    return pd.concat(parts, ignore_index=True).drop(columns=ORIGIN)
+    return pd.concat(parts, ignore_index=True, join="inner").drop(columns=ORIGIN)
 
 
 def described(path: Path, *, current: bool = True) -> tuple[list[str], list[list[str]], dict]:

@@ -18,7 +18,8 @@ ERRORS = 4
 OVERLAP = 0.15
 """Allowance in ``d^2 / n`` for the overlap of score directions, which the kinematic value leaves out.
 
-It takes between 0.1 and 0.25 at every size from 20 to 1000, so that it changes a growth by no more than that.
+It takes between 0.1 and 0.25 at every size from 20 to 10,000, so that it changes a growth by no more than
+that.
 """
 
 
