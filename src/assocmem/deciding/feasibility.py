@@ -214,8 +214,12 @@ def _by_passes(pairs, k, max_passes, W0, watch):
         margin = end.state.margin
         if end.certificate:
             return Verdict(end.certificate.feasible, end.certificate, margin, 0, passes=passes)
-        reason = end.reason + prepared.left_out
-        undecided = undecided or Verdict(None, None, margin, 0, reason, passes)
+        verdict = Verdict(None, None, margin, 0, end.reason + prepared.left_out)
+        if k == 1 and end.state.passes < max_passes:
+            verdict = _by_linear_program(pairs, prepared, end.state.W, verdict)
+        if verdict.feasible is not None:
+            return replace(verdict, passes=passes)
+        undecided = undecided or verdict
         if not prepared.left_out:
             break
     return replace(undecided, passes=passes)
@@ -247,7 +251,10 @@ def _floor_found(given, prepared, k, W, done, floor, change):
 def _by_newton(pairs, k, max_steps, show):
     """The verdict of a search in the coordinates given, then in better ones, then to the last digit."""
     if has_usual_lengths(pairs):
-        verdict, _ = _newton(pairs, as_given(pairs), k, max_steps, show)
+        given = as_given(pairs)
+        verdict, W = _newton(pairs, given, k, max_steps, show)
+        if verdict.feasible is None and verdict.steps == max_steps and k == 1:
+            return _by_linear_program(pairs, given, W, verdict)
         if verdict.feasible is not None or verdict.steps == max_steps:
             return verdict
     undecided = None

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from assocmem.deciding.certificates import Certificate
+from assocmem.deciding.certificates import UNIT, Certificate
 from assocmem.deciding.history import History
 from assocmem.memories.conjugate_gradients import conjugate_gradients
 from assocmem.pairs.data import Pairs
@@ -57,10 +57,19 @@ DEVIATIONS = 6.0
 """Largest of ``n^2`` numbers over their spread, about: what is expected of the changes of the floor."""
 HOPEFUL = 0.7
 """Share of the room for changes of the floor below which a proof is tried; after each failure half of it."""
+HOPELESS = 1e-8
+"""The same share below which failures have no other reason than rounding, and the search ends: the change
+expected is an average, and the largest may be some powers of ten above it."""
+PATIENCE = 100
+"""Passes in which the worst margin has to come half way to zero once the floor is too low for a proof."""
 CANCELLED = 1e-13
 """Share of the gradient that the equation for Z may leave."""
 EQUATION_STEPS = 200
 """Steps of conjugate gradients for that equation at most; whitened vectors need some twenty."""
+
+
+TOO_LITTLE = "weights cancel up to what double precision resolves, and neither certificate holds"
+TOO_LOW = "no floor left that double precision resolves, and no margin that rises"
 
 
 @dataclass(frozen=True)
@@ -125,6 +134,7 @@ class _Tilt:
         ranks = [max(1, int(X.any(dim=1).sum())) for X in (pairs.U, pairs.V)]
         extent = float(self.grams[0].trace() * self.grams[1].trace()) / math.prod(ranks)
         self.expected = DEVIATIONS * float(longest) / math.sqrt(math.prod(ranks)) / extent / room
+        self.rounding = UNIT * float(longest) * self.expected  # of a sum of weights, as a lowest floor
 
     def at(self, W: torch.Tensor) -> tuple[Pass, torch.Tensor, float]:
         """A pass: what it says, the gradient of the summed loss, and its value."""
@@ -181,6 +191,7 @@ def search(
     tilt = _Tilt(pairs, k)
     state = begin or State(pairs.U.new_zeros(d, d), FIRST_FLOOR / (n - 1))
     history, hope, clean = History(state.W, STEPS_REMEMBERED), HOPEFUL, True
+    look, goal = 0, -math.inf
     W, floor, passes = state.W, state.floor, state.passes + 1
     done, pulled, loss = tilt.at(W)
     while passes < max_passes:
@@ -223,6 +234,13 @@ def search(
             if certificate:
                 return End(certificate, state)
             hope /= 2
+            if hope < HOPELESS:
+                return End(None, state, TOO_LITTLE)
+        total = float(torch.sigmoid(-done.margins).sum()) + floor * n * (n - 1)
+        if floor < total * tilt.rounding and passes >= look:
+            if state.margin < goal:
+                return End(None, state, TOO_LOW)
+            look, goal = passes + PATIENCE, state.margin / 2
         if weight > HEAVY * loss:
             floor, hope = LIGHT * loss / weight * floor, HOPEFUL
     return End(None, replace(state, passes=passes), f"undecided after {passes} passes")
