@@ -32,7 +32,7 @@ from assocmem.deciding.search import (
     newton_solver,
     predicted_weights,
 )
-from assocmem.deciding.tilted import FIRST_FLOOR, STEPS_REMEMBERED, State, search
+from assocmem.deciding.tilted import CANCELLED_ALL, FIRST_FLOOR, STEPS_REMEMBERED, State, search
 from assocmem.deciding.watch import Watch
 from assocmem.files import require_writable
 from assocmem.machine import largest_that_fits, memory_shortage
@@ -174,7 +174,7 @@ def decide(
         return Verdict(False, certificate, -math.inf, 0)
     with status_line() as show:
         watch = Watch(pairs, k, file, report, show)
-        ways = [partial(_by_newton, pairs, k, max_steps, show)] * (not too_large)
+        ways = [partial(_by_newton, pairs, k, max_steps, show, dense_first and k == 1)] * (not too_large)
         if k < pairs.n - 1:
             ways.insert(len(ways) if dense_first else 0, partial(_by_passes, pairs, k, max_passes, W0, watch))
         verdicts = []
@@ -215,7 +215,7 @@ def _by_passes(pairs, k, max_passes, W0, watch):
         if end.certificate:
             return Verdict(end.certificate.feasible, end.certificate, margin, 0, passes=passes)
         verdict = Verdict(None, None, margin, 0, end.reason + prepared.left_out)
-        if k == 1 and end.state.passes < max_passes:
+        if k == 1 and end.state.passes < max_passes and end.reason != CANCELLED_ALL:
             verdict = _by_linear_program(pairs, prepared, end.state.W, verdict)
         if verdict.feasible is not None:
             return replace(verdict, passes=passes)
@@ -248,12 +248,15 @@ def _floor_found(given, prepared, k, W, done, floor, change):
 # --- Newton's method ----------------------------------------------------------------------------------------
 
 
-def _by_newton(pairs, k, max_steps, show):
-    """The verdict of a search in the coordinates given, then in better ones, then to the last digit."""
+def _by_newton(pairs, k, max_steps, show, few):
+    """The verdict of a search in the coordinates given, then in better ones, then to the last digit.
+
+    Where few comparisons may contradict each other, a linear program looks for those in the end.
+    """
     if has_usual_lengths(pairs):
         given = as_given(pairs)
         verdict, W = _newton(pairs, given, k, max_steps, show)
-        if verdict.feasible is None and verdict.steps == max_steps and k == 1:
+        if verdict.feasible is None and verdict.steps == max_steps and few:
             return _by_linear_program(pairs, given, W, verdict)
         if verdict.feasible is not None or verdict.steps == max_steps:
             return verdict
@@ -261,7 +264,7 @@ def _by_newton(pairs, k, max_steps, show):
     for floor in (ROUNDED, 0.0):
         prepared = prepare(pairs, floor)
         verdict, W = _newton(pairs, prepared, k, max_steps, show)
-        if verdict.feasible is None and k == 1:
+        if verdict.feasible is None and few:
             verdict = _by_linear_program(pairs, prepared, W, verdict)
         if verdict.feasible is not None:
             return verdict
