@@ -40,9 +40,11 @@ to size one. The factor of H is not trusted: ``H - s I - L L'`` is computed, and
 factorisation returned as L. Bounds are rounded up.
 """
 
+import math
 import os
 import sys
 from dataclasses import dataclass, fields
+from fractions import Fraction
 
 import numpy as np
 
@@ -64,6 +66,11 @@ FEW = 100
 """Comparisons up to which weights may be made to cancel in integers."""
 LONGEST_WORK = 2**19
 """Binary digits of the longest integers, times comparisons, up to which it is done: a few seconds of work."""
+SIMPLE = 1000
+"""Largest denominator of factors that are guessed. Chosen by trial."""
+LONGEST_SOLUTION = 2**26
+"""Fourth power of the number of rows, about, times binary digits, up to which factors are solved for: some
+seconds of work."""
 DEPENDENT = 1e-10
 """Share of a row that other rows leave unexplained at which it is worth asking integers whether they explain
 all of it. Chosen by trial, well above rounding."""
@@ -729,9 +736,12 @@ def spanning_rows(X: np.ndarray, *, shifted: bool = False) -> np.ndarray:
     if not 0 < len(kept) < len(X):
         return np.arange(len(X))
     Z = _integers(X)[0] if shifted else np.column_stack([_integers(x)[0] for x in X.T])
-    Z = (Z - Z[:, :1] if shifted else Z)[[*kept, *np.setdiff1d(np.arange(len(X)), kept)]]
-    ok = _rest_depends(Z, len(kept))
-    return np.sort(kept) if ok else np.arange(len(X))
+    order = [*kept, *np.setdiff1d(np.arange(len(X)), kept)]
+    if shifted:
+        X, Z = X - X[:, :1], Z - Z[:, :1]
+    sizes = np.abs(X).max(axis=0)
+    X = X / np.where(sizes > 0, sizes, 1)
+    return np.sort(kept) if _rest_depends(Z[order], X[order], len(kept)) else np.arange(len(X))
 
 
 def _independent_rows(X):
@@ -752,22 +762,44 @@ def _independent_rows(X):
     return kept
 
 
-def _rest_depends(Z, count):
-    """Whether all rows of integers depend on the first few; most that do not are seen modulo a prime."""
-    return not _eliminated(Z, count, PRIME)[count:].any() and not _eliminated(Z, count)[count:].any()
+def _rest_depends(Z, X, count):
+    """Whether all rows of integers depend on the first few; X are these numbers with columns of size one.
+
+    Most that do not are seen modulo a prime. Sums with simple factors are guessed, and others solved for.
+    """
+    if _eliminated(Z, count, PRIME)[count:].any():
+        return False
+    guess = X[count:] @ np.linalg.pinv(X[:count])
+    factors = [[Fraction(x).limit_denominator(SIMPLE) for x in row] for row in guess]
+    common = [math.lcm(*(x.denominator for x in row)) for row in factors]
+    factors = np.array([[int(x * c) for x in row] for row, c in zip(factors, common, strict=True)], object)
+    if not (factors @ Z[:count] - np.array(common, object)[:, None] * Z[count:]).any():
+        return True
+    digits = max(abs(z) for z in Z.reshape(-1)).bit_length()
+    columns = _independent_rows(X[:count].T)
+    if len(columns) < count or count**3 * len(Z) * digits > LONGEST_SOLUTION:
+        return False
+    R, last = Z[:, columns].T, 1
+    for row in range(count):  # Gauss and Jordan, without fractions
+        first = row + int((R[row:, row] != 0).argmax())
+        R[[row, first]] = R[[first, row]]
+        line, pivot = R[row].copy(), R[row, row]
+        if pivot == 0:
+            return False
+        R = (R * pivot - R[:, [row]] * line) // last
+        R[row], last = line, pivot
+    return not (R[:, count:].T @ Z[:count] - last * Z[count:]).any()
 
 
-def _eliminated(Z, count, modulus=None):
-    """What is left of each row of integers when the first few before it are eliminated, up to a factor."""
-    Z, last = Z.copy() if modulus is None else (Z % modulus).astype(np.int64), 1
+def _eliminated(Z, count, modulus):
+    """What is left of each row of integers modulo a prime when the first few before it are eliminated."""
+    Z = (Z % modulus).astype(np.int64)
     for row in range(count):
         if not Z[row].any():
             continue
         column = int(np.flatnonzero(Z[row])[0])
         pivot, below = Z[row, column], Z[row + 1 :]
-        below = below * pivot - below[:, [column]] * Z[row]
-        Z[row + 1 :] = below // last if modulus is None else below % modulus  # Bareiss: nothing is left over
-        last = pivot
+        Z[row + 1 :] = (below * pivot - below[:, [column]] * Z[row]) % modulus
     return Z
 
 
