@@ -14,7 +14,6 @@ from assocmem.deciding.comparisons import as_arrays, cancellation
 from assocmem.deciding.feasibility import decide, verify
 from assocmem.deciding.preparation import ROUNDED, prepare
 from assocmem.deciding.tilted import FIRST_FLOOR, State, _Tilt, search
-from assocmem.memories.conjugate_gradients import conjugate_gradients
 from assocmem.pairs.data import gaussian_pairs
 
 
@@ -119,7 +118,7 @@ def test_no_search_ends_at_a_floor_at_which_the_tilted_loss_is_negative():
             pull = float((_Tilt(pairs, 1).pull * W).sum())
             offered.append(done.loss * pairs.n - floor * pull)
 
-        end, states = searched(pairs, impossible=impossible)
+        _, states = searched(pairs, impossible=impossible)
         assert all(value > 0 for value in offered)
         floors = [state.floor for state in states]
         assert floors == sorted(floors, reverse=True)
@@ -209,7 +208,7 @@ def test_a_search_begins_where_it_is_told():
     assert states[0].passes > first.state.passes
     assert states[0].excess < 10 * first.state.excess
     far = State(1e8 * random(12, 12, seed=0), FIRST_FLOOR / 59)
-    end, states = searched(pairs, begin=far, max_passes=40)
+    _, states = searched(pairs, begin=far, max_passes=40)
     assert math.isfinite(states[-1].margin)
 
 

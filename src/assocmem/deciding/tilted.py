@@ -50,11 +50,13 @@ SHORTEST_STEP = 1e-6
 """Step at which a line search gives up."""
 SUFFICIENT = 1e-4
 """Share of the decrease that the slope promises which a step has to reach: the usual value."""
+REMAINING = 0.9
+"""Share of the slope that may be left where the loss does not resolve the decrease: the usual value."""
 ROUNDING = 1e-14
-"""Share of the loss that rounding may take or add in a line search."""
+"""Share of the loss that rounding may take or add."""
 
-DEVIATIONS = 6.0
-"""Largest of ``n^2`` numbers over their spread, about: what is expected of the changes of the floor."""
+DEVIATIONS = 4.5
+"""Largest change of the floor over the spread that changes have if Z has no preferred direction."""
 HOPEFUL = 0.7
 """Share of the room for changes of the floor below which a proof is tried; after each failure half of it."""
 HOPELESS = 1e-8
@@ -130,12 +132,12 @@ class _Tilt:
         centred = pairs.U - pairs.U.mean(dim=1, keepdim=True)
         self.centred, self.grams = centred, (centred @ centred.T, pairs.V @ pairs.V.T)
         self.pull = n * centred @ pairs.V.T  # sum of all comparisons
-        longest = 2 * pairs.U.norm(dim=0).max() * pairs.V.norm(dim=0).max()
+        typical = math.sqrt(2 * float(centred.square().sum() * pairs.V.square().sum())) / n
         room = 1.0 if k == 1 else (n - 1 - k) / (n - 1 + k)
         ranks = [max(1, int(X.any(dim=1).sum())) for X in (pairs.U, pairs.V)]
         extent = float(self.grams[0].trace() * self.grams[1].trace()) / math.prod(ranks)
-        self.expected = DEVIATIONS * float(longest) / math.sqrt(math.prod(ranks)) / extent / room
-        self.rounding = UNIT * float(longest) * self.expected  # of a sum of weights, as a lowest floor
+        self.expected = DEVIATIONS * typical / math.sqrt(math.prod(ranks)) / extent / room
+        self.rounding = UNIT * typical * self.expected  # of a sum of weights, as a lowest floor
 
     def at(self, W: torch.Tensor) -> tuple[Pass, torch.Tensor, float]:
         """A pass: what it says, the gradient of the summed loss, and its value."""
@@ -276,8 +278,12 @@ def _line_search(tilt, W, direction, value, slope, floor, most):
             step *= 0.1
             continue
         fall = value - (found[2] - floor * float((tilt.pull * trial).sum()))
-        if fall >= -SUFFICIENT * step * slope - ROUNDING * abs(value):
+        if fall >= -SUFFICIENT * step * slope:
             return (trial, found), passes
+        if abs(fall) <= ROUNDING * abs(value):  # the slope tells more than the loss now
+            left = float((direction * (found[1] - floor * tilt.pull)).sum())
+            if abs(left) <= REMAINING * abs(slope):
+                return (trial, found), passes
         bend = 2 * (-fall - step * slope)
         step *= min(0.5, max(0.1, -step * slope / bend)) if bend > 0 else 0.5
     return None, passes
