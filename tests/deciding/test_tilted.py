@@ -204,7 +204,7 @@ def test_a_search_ends_where_no_decrease_is_left(monkeypatch):
 def test_a_search_begins_where_it_is_told():
     pairs = prepare(gaussian_pairs(60, 12, seed=1), ROUNDED).pairs
     first, _ = searched(pairs, max_passes=20)
-    end, states = searched(pairs, begin=first.state, max_passes=40)
+    _, states = searched(pairs, begin=first.state, max_passes=40)
     assert states[0].passes > first.state.passes
     assert states[0].excess < 10 * first.state.excess
     far = State(1e8 * random(12, 12, seed=0), FIRST_FLOOR / 59)

@@ -45,6 +45,8 @@ USABLE_SHARE = 0.9
 """Share of a card's free memory that a decision may take, so that what else happens there finds some."""
 
 
+LARGEST_TABLE = 2**25
+"""Scores up to which a linear program looks for a contradiction of few comparisons: it sorts all of them."""
 DENSE_DIMENSION = 24
 """Dimension up to which Newton's method is tried first: there it is the faster one."""
 
@@ -215,7 +217,8 @@ def _by_passes(pairs, k, max_passes, W0, watch):
         if end.certificate:
             return Verdict(end.certificate.feasible, end.certificate, margin, 0, passes=passes)
         verdict = Verdict(None, None, margin, 0, end.reason + prepared.left_out)
-        if k == 1 and end.state.passes < max_passes and end.reason != CANCELLED_ALL:
+        likely = k == 1 and end.state.passes < max_passes and end.reason != CANCELLED_ALL
+        if likely and pairs.n**2 <= LARGEST_TABLE:
             verdict = _by_linear_program(pairs, prepared, end.state.W, verdict)
         if verdict.feasible is not None:
             return replace(verdict, passes=passes)
