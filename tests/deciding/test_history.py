@@ -22,7 +22,7 @@ def steps_of(count, d, seed):
     return [(s, (bends @ s.flatten()).reshape(d, d) + 0.1 * s**3) for s in steps]
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(count=st.integers(1, 12), most=st.integers(1, 7), seed=st.integers(0, 100))
 def test_the_compact_form_is_that_of_two_loops(count, most, seed):
     history, kept = History(random(3, 3, seed=0), most), deque(maxlen=most)

@@ -109,7 +109,6 @@ def test_weights_cancel_at_the_end_of_an_impossible_instance(k):
 
 def test_no_search_ends_at_a_floor_at_which_the_tilted_loss_is_negative():
     """There the weights could not cancel: the loss less the tilt is at least the entropy of such weights."""
-    lowered = 0
     for d in (12, 14, 15):
         pairs = prepare(gaussian_pairs(60, d, seed=1), ROUNDED).pairs
         offered = []
@@ -118,13 +117,13 @@ def test_no_search_ends_at_a_floor_at_which_the_tilted_loss_is_negative():
             pull = float((_Tilt(pairs, 1).pull * W).sum())
             offered.append(done.loss * pairs.n - floor * pull)
 
-        _, states = searched(pairs, impossible=impossible)
+        begin = State(pairs.U.new_zeros(d, d), 0.5)  # far too high
+        _, states = searched(pairs, begin=begin, impossible=impossible)
         assert all(value > 0 for value in offered)
         floors = [state.floor for state in states]
         assert floors == sorted(floors, reverse=True)
-        assert floors[0] == FIRST_FLOOR / 59
-        lowered += floors[-1] < floors[0]
-    assert lowered
+        assert floors[0] == 0.5
+        assert floors[-1] < 0.1
 
 
 @pytest.mark.parametrize(
@@ -147,7 +146,7 @@ def test_passes_agree_with_newtons_method(monkeypatch, n, dimensions):
     assert seen == {True, False}
 
 
-@pytest.mark.parametrize("k, dimensions", [(2, (5, 6, 7)), (6, (4, 5)), (25, (3, 4)), (28, (2, 3))])
+@pytest.mark.parametrize("k, dimensions", [(2, (8, 9, 10)), (6, (4, 5)), (25, (3, 4)), (28, (2, 3))])
 def test_passes_agree_with_newtons_method_on_tails(monkeypatch, k, dimensions):
     seen, decided_by_passes = set(), 0
     for d in dimensions:

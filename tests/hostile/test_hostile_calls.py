@@ -375,8 +375,16 @@ def calls():
         "theory.tail_average_reference.hessian_blocks": blocks,
         "theory.tail_average_reference.held_hessian": {"U": U, "V": V} | blocks | {"ridge": 0.1},
         "theory.tail_cone.face_moments": {"n": 12, "k": 3, "repeats": 2},
-        "deciding.feasibility.decide_top1": {"pairs": pairs, "max_steps": 20},
-        "deciding.feasibility.decide": {"pairs": pairs, "k": 1, "max_steps": 20},
+        "deciding.feasibility.decide_top1": {"pairs": pairs, "max_steps": 20, "max_passes": 30},
+        "deciding.feasibility.decide": {
+            "pairs": pairs,
+            "k": 1,
+            "max_steps": 20,
+            "max_passes": 30,
+            "W0": W,
+            "checkpoint": None,
+            "report": None,
+        },
         "deciding.feasibility.verify": {
             "certificate": certificate,
             "pairs": gaussian_pairs(12, 8, seed=1),
