@@ -45,6 +45,8 @@ USABLE_SHARE = 0.9
 """Share of a card's free memory that a decision may take, so that what else happens there finds some."""
 
 
+SMALL_PROGRAM = 100_000
+"""Entries of a linear program up to which it is tried even where all steps are used up: it takes no time."""
 LARGEST_TABLE = 2**25
 """Scores up to which a linear program looks for a contradiction of few comparisons: it sorts all of them."""
 DENSE_DIMENSION = 24
@@ -259,7 +261,8 @@ def _by_newton(pairs, k, max_steps, show, few):
     if has_usual_lengths(pairs):
         given = as_given(pairs)
         verdict, W = _newton(pairs, given, k, max_steps, show)
-        if verdict.feasible is None and verdict.steps == max_steps and few:
+        small = pairs.n * (pairs.n - 1) * pairs.d**2 <= SMALL_PROGRAM
+        if verdict.feasible is None and verdict.steps == max_steps and few and small:
             return _by_linear_program(pairs, given, W, verdict)
         if verdict.feasible is not None or verdict.steps == max_steps:
             return verdict
