@@ -1,5 +1,7 @@
 """What the figures on first place show."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -106,3 +108,24 @@ def test_numbers_of_tables_are_written_as_a_reader_would():
     assert figures.scientific(8e-9, 0) == r"8 \times 10^{-9}"
     assert figures.dimension(21.8936) == "21.89"
     assert figures.dimension(6699720.4) == "6,699,720"
+
+
+def test_weights_are_drawn_in_decreasing_order_and_a_search_floor_by_floor():
+    stored, computed = np.arange(16.0).reshape(4, 4) / 100, np.full((4, 4), 0.5)
+    told = [
+        {"passes": p, "excess": 10.0 / p, "floor": floor}
+        for p, floor in ((1, 1e-2), (2, 1e-2), (3, 1e-3), (5, 1e-3))
+    ]
+    _, (above, below) = figures.draw_floor(stored, computed, told)
+    assert [len(line.get_ydata()) for line in above.lines] == [12, 12]  # the diagonal is left out
+    assert all(np.all(np.diff(line.get_ydata()) <= 0) for line in above.lines)
+    assert [line.get_xdata().tolist() for line in below.lines[:2]] == [[1, 2], [3, 5]]
+    assert labels(below)[:2] == [r"floor $1.0 \times 10^{-2}$", r"floor $1.0 \times 10^{-3}$"]
+
+
+@pytest.mark.parametrize(
+    "x, words",
+    [(0.0, "0"), (math.inf, r"$\infty$"), (1.5e-7, r"$1.5 \times 10^{-7}$"), (25, "25"), ("yes", "yes")],
+)
+def test_quantities_of_a_table_are_told(x, words):
+    assert figures.told(x) == words

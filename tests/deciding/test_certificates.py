@@ -377,7 +377,7 @@ def test_the_module_needs_numpy_alone():
     tree = ast.parse(Path(certificates.__file__).read_text(encoding="utf-8"))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert imported == {"sys", "dataclasses", "os", "math", "fractions", "numpy"}
+    assert imported == {"sys", "dataclasses", "math", "os", "numpy"}
 
 
 # --- awkward data -------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from assocmem.deciding.certificates import Certificate
 from assocmem.deciding.exact import holds_exactly
 from assocmem.deciding.feasibility import decide_top1, verify
 from assocmem.deciding.forgeries import forged, largest_negated, nearest_miss
+from assocmem.experiments.first_place.two_proofs import decided_by_passes
 from assocmem.pairs.data import Pairs, gaussian_pairs
 
 
@@ -24,6 +25,18 @@ def test_a_forgery_makes_the_same_claim_and_is_refused(d, feasible):
     false = forged(genuine)
     assert false.feasible == genuine.feasible == feasible
     assert false.k == genuine.k
+    for accepts in (verify, holds_exactly):
+        assert accepts(genuine, pairs)
+        assert not accepts(false, pairs)
+
+
+@pytest.mark.parametrize("k", [1, 4])
+def test_weights_computed_from_the_negated_memory_are_refused(k):
+    pairs = gaussian_pairs(20, 4, seed=0)
+    genuine = decided_by_passes(pairs, k).certificate
+    assert genuine.computed is not None
+    false = forged(genuine)
+    assert (false.k, false.feasible) == (k, False)
     for accepts in (verify, holds_exactly):
         assert accepts(genuine, pairs)
         assert not accepts(false, pairs)

@@ -1,12 +1,13 @@
 """Instances that no memory retrieves, as can be told without a search."""
 
 import numpy as np
+import pytest
 import torch
 
 from assocmem.deciding.certificates import Certificate
 from assocmem.deciding.exact import holds_exactly
 from assocmem.deciding.feasibility import decide, decide_top1, verify
-from assocmem.deciding.hopeless import hidden_target, vanishing_comparison
+from assocmem.deciding.hopeless import hidden_target, repeated_key, vanishing_comparison
 from assocmem.pairs.data import Pairs, gaussian_pairs
 
 
@@ -14,6 +15,7 @@ def test_random_instances_are_not_hopeless_at_first_sight():
     for k in (1, 3):
         assert vanishing_comparison(gaussian_pairs(20, 12, seed=0), k) is None
         assert hidden_target(gaussian_pairs(20, 12, seed=0), k) is None
+        assert repeated_key(gaussian_pairs(20, 12, seed=0), k) is None
 
 
 def test_a_target_among_others_is_hopeless_whatever_the_keys():
@@ -38,6 +40,29 @@ def test_equal_targets_and_empty_keys_are_hopeless():
         assert verdict.feasible is False
         assert verify(verdict.certificate, silent)
     assert not verify(decide_top1(twins).certificate, pairs)
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0, 0.25, 2.0**-500])
+@pytest.mark.parametrize("n, d", [(4, 6), (60, 18), (60, 30)])
+def test_a_key_with_two_targets_is_hopeless(n, d, factor):
+    pairs = gaussian_pairs(n, d, seed=1)
+    V = pairs.V.clone()
+    V[:, 1] = factor * V[:, 0]
+    twins = Pairs(pairs.U, V)
+    verdict = decide_top1(twins)
+    assert (verdict.feasible, verdict.steps, verdict.passes) == (False, 0, 0)
+    assert np.argwhere(verdict.certificate.weights).tolist() == [[0, 1], [1, 0]]
+    assert verify(verdict.certificate, twins)
+    assert not verify(verdict.certificate, pairs)
+    assert repeated_key(twins, 2) is None
+
+
+def test_opposite_keys_are_two():
+    pairs = gaussian_pairs(4, 6, seed=0)
+    V = pairs.V.clone()
+    V[:, 1] = -V[:, 0]
+    assert repeated_key(Pairs(pairs.U, V)) is None
+    assert decide_top1(Pairs(pairs.U, V)).feasible is True
 
 
 def test_as_many_equal_targets_as_a_tail_has_are_hopeless():

@@ -375,6 +375,9 @@ def calls():
         "theory.tail_average_reference.hessian_blocks": blocks,
         "theory.tail_average_reference.held_hessian": {"U": U, "V": V} | blocks | {"ridge": 0.1},
         "theory.tail_cone.face_moments": {"n": 12, "k": 3, "repeats": 2},
+        "theory.tail_lengths.limiting_cost": {"r": 0.2},
+        "theory.tail_lengths.simulated_cost": {"n": 12, "k": 3, "d": 6.0, "draws": 4, "seed": 0},
+        "theory.tail_lengths.projection_cost": {"g": x[None], "squares": np.ones((1, 12)), "k": 3},
         "deciding.feasibility.decide_top1": {"pairs": pairs, "max_steps": 20, "max_passes": 30},
         "deciding.feasibility.decide": {
             "pairs": pairs,

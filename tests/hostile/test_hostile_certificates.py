@@ -1,14 +1,18 @@
 """Forged certificates never hold, and broken files never do more than fail in one line."""
 
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 import pytest
 import torch
 from degenerate_instances import ROUNDED, instances
 
-from assocmem.deciding.certificates import Certificate, _main, holds, save
+from assocmem.deciding import feasibility
+from assocmem.deciding.certificates import RULE, Certificate, _main, holds, save
 from assocmem.deciding.comparisons import cancellation
 from assocmem.deciding.exact import holds_exactly
-from assocmem.deciding.feasibility import decide_top1
+from assocmem.deciding.feasibility import decide, decide_top1
 from assocmem.pairs.data import Pairs, gaussian_pairs
 
 pytestmark = pytest.mark.faults
@@ -84,11 +88,190 @@ def test_perturbed_certificates_hold_only_where_exact_arithmetic_agrees(report_t
     report_trials("perturbed certificates", trials, faults)
 
 
-@pytest.mark.parametrize("feasible", [True, False])
-def test_broken_files_fail_in_one_line(feasible, tmp_path, capsys, report_trials):
-    pairs = gaussian_pairs(16, 8 if feasible else 5, seed=5)
-    U, V, genuine = pairs.U.numpy(), pairs.V.numpy(), decide_top1(pairs).certificate
-    assert genuine.feasible is feasible
+# --- weights that are computed ------------------------------------------------------------------------------
+
+COMPUTED = [(n, d, k, seed) for n, d, k in ((6, 2, 1), (8, 3, 1), (8, 2, 3), (10, 3, 3)) for seed in range(3)]
+"""n, d, k and seed of instances that no memory retrieves."""
+OF_EACH = 840
+"""Forgeries of the certificate of one of them."""
+HALVINGS = 16
+"""Of the powers of ten between a change that is accepted and one that is not."""
+
+
+@cache
+def computed_proofs():
+    """Instances with certificates of computed weights."""
+    proofs = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(feasibility, "DENSE_DIMENSION", 0)
+        patch.setattr(feasibility, "hidden_target", lambda pairs, k: None)
+        for n, d, k, seed in COMPUTED:
+            pairs = gaussian_pairs(n, d, seed=seed)
+            certificate = decide(pairs, k).certificate
+            assert certificate.computed is not None
+            proofs.append((f"n = {n}, d = {d}, k = {k}, seed {seed}", pairs, certificate))
+    return proofs
+
+
+def test_computed_weights_hold_only_where_exact_arithmetic_agrees(report_trials):
+    """Everything in a certificate and in its pairs is changed in every way, by an ulp and by a lot."""
+    faults, trials, accepted = [], 0, 0
+    for number, (name, pairs, certificate) in enumerate(computed_proofs()):
+        rng = np.random.default_rng(number)
+        genuine = {**vars(certificate.computed), "U": pairs.U.numpy(), "V": pairs.V.numpy()}
+        for count in range(OF_EACH):
+            k, parts, what = certificate.k, dict(genuine), ""
+            for _ in range(rng.choice([1, 1, 1, 2, 3])):  # changes at a time
+                field = str(rng.choice([*RULE, "U", "V", "k"]))
+                change = list(CHANGES)[rng.integers(len(CHANGES))]
+                what += f" {field}: {change}"
+                if field == "k":
+                    k = int(rng.integers(1, pairs.n))
+                else:
+                    parts[field] = CHANGES[change](parts[field], parts, rng)
+            if count % 5 == 0:
+                what, parts = what + ", as far as it just holds", _just_holding(genuine, parts, k)
+            trials += 1
+            if _accepted(k, parts):
+                accepted += 1
+                if not _exactly(k, parts):
+                    faults.append(f"{name}: it holds, but not in exact arithmetic: {what}")
+    assert trials / 10 < accepted < trials * 0.7
+    report_trials("forged certificates of computed weights", trials, faults)
+
+
+def _one(X, rng):
+    """One place of an array."""
+    return tuple(rng.integers(size) for size in np.shape(X))
+
+
+def _with_one(X, rng, change):
+    X = np.array(X, dtype=float)
+    place = _one(X, rng)
+    X[place] = change(X[place])
+    return X
+
+
+def _exchanged(X, rng):
+    X = np.array(X, dtype=float)
+    a, b = _one(X, rng), _one(X, rng)
+    X[a], X[b] = X[b], X[a]
+    return X
+
+
+def _like(X, other):
+    """Another array of the same shape, or the same with rows and columns exchanged."""
+    return other if np.shape(other) == np.shape(X) else np.transpose(X)
+
+
+CHANGES = {
+    "one number up by an ulp": lambda X, all_, rng: _with_one(X, rng, lambda x: np.nextafter(x, np.inf)),
+    "one number down by an ulp": lambda X, all_, rng: _with_one(X, rng, lambda x: np.nextafter(x, -np.inf)),
+    "one number by a lot": lambda X, all_, rng: _with_one(X, rng, lambda x: x * 10.0 ** rng.uniform(-9, 9)),
+    "one number by a little": lambda X, all_, rng: _with_one(
+        X, rng, lambda x: x * (1 + 10.0 ** rng.uniform(-15, -1))
+    ),
+    "one number negated": lambda X, all_, rng: _with_one(X, rng, np.negative),
+    "one number to zero": lambda X, all_, rng: _with_one(X, rng, lambda x: 0.0),
+    "two numbers exchanged": lambda X, all_, rng: _exchanged(X, rng),
+    "all negated": lambda X, all_, rng: -X,
+    "all to zero": lambda X, all_, rng: 0 * X,
+    "all by a lot": lambda X, all_, rng: X * 10.0 ** rng.uniform(-9, 9),
+    "all by powers of two": lambda X, all_, rng: X * 2.0 ** int(rng.integers(-200, 200)),
+    "all by a little": lambda X, all_, rng: (
+        X * (1 + 10.0 ** rng.uniform(-15, -1) * rng.standard_normal(np.shape(X)))
+    ),
+    "all by about an ulp": lambda X, all_, rng: X * (1 + 2.0**-52 * rng.integers(-1, 2, np.shape(X))),
+    "columns permuted": lambda X, all_, rng: rng.permutation(X, axis=-1) if np.ndim(X) else X,
+    "rows permuted": lambda X, all_, rng: rng.permutation(X) if np.ndim(X) else X,
+    "shifted": lambda X, all_, rng: X + 10.0 ** rng.uniform(-15, 6),
+    "that of another field": lambda X, all_, rng: _like(X, all_[str(rng.choice(list(all_)))]),
+}
+"""Ways to change one field of a certificate, or its pairs."""
+
+
+def _certificate(k, parts):
+    rule = replace(computed_proofs()[0][2].computed, **{name: parts[name] for name in RULE})
+    return Certificate(k, computed=replace(rule, floor=float(rule.floor)))
+
+
+def _accepted(k, parts):
+    return holds(_certificate(k, parts), parts["U"], parts["V"])
+
+
+def _exactly(k, parts):
+    pairs = Pairs(*(torch.from_numpy(np.ascontiguousarray(parts[name])) for name in "UV"))
+    return holds_exactly(_certificate(k, parts), pairs)
+
+
+def _just_holding(genuine, changed, k):
+    """As large a share of a change as is accepted, up to rounding."""
+    low, high = -20.0, 0.0
+
+    def part(power):
+        share = 10.0**power
+        return {name: x + share * (changed[name] - x) for name, x in genuine.items()}
+
+    if any(np.shape(changed[name]) != np.shape(x) for name, x in genuine.items()):
+        return changed
+    if not _accepted(k, part(low)) or _accepted(k, part(high)):
+        return changed
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _accepted(k, part(middle)) else (low, middle)
+    return part(low)
+
+
+def test_no_computed_weights_prove_that_a_retrievable_instance_is_not(report_trials):
+    """The proofs of instances on the way to one that a memory retrieves, offered where first one does."""
+    faults, trials = [], 0
+    for number, (name, pairs, certificate) in enumerate(computed_proofs()[::2]):
+        k, rng, proofs, reached = certificate.k, np.random.default_rng(number), [], None
+        low, high, alike = 0.0, 1.0, pairs.U / pairs.U.norm(dim=0)  # with U = V of length one W = 1 retrieves
+        for _ in range(24):
+            share = (low + high) / 2
+            between = Pairs(*((1 - share) * X + share * alike for X in (pairs.U, pairs.V)))
+            verdict = feasibility._by_passes(between, k, 1000, None, _Silent())
+            if verdict.feasible is None:
+                break
+            if verdict.feasible:
+                high, reached = share, between
+                assert holds_exactly(verdict.certificate, between)
+            else:
+                low = share
+                proofs.append(verdict.certificate)
+        for genuine in proofs:
+            rule = {**vars(genuine.computed), "U": reached.U.numpy(), "V": reached.V.numpy()}
+            for _ in range(10):
+                trials += 1
+                if _accepted(k, rule):
+                    faults.append(f"{name}: weights hold {high - low:.0e} after where they do")
+                field = str(rng.choice(RULE))
+                rule[field] = CHANGES["all by a little"](rule[field], rule, rng)
+    report_trials("computed weights where some memory retrieves", trials, faults)
+
+
+class _Silent:
+    """What a search tells, told to nobody."""
+
+    def resume(self, extent):
+        return None
+
+    def after_step(self, state):
+        pass
+
+    def save(self, force):
+        pass
+
+
+@pytest.mark.parametrize("kind", ["feasible", "infeasible", "computed"])
+def test_broken_files_fail_in_one_line(kind, tmp_path, capsys, report_trials):
+    pairs = gaussian_pairs(16, 8 if kind == "feasible" else 5, seed=5)
+    genuine = decide_top1(pairs).certificate
+    if kind == "computed":
+        _, pairs, genuine = computed_proofs()[0]
+    U, V = pairs.U.numpy(), pairs.V.numpy()
+    assert genuine.feasible is (kind == "feasible")
     save(tmp_path / "good.npz", genuine, U, V)
     whole, faults, rng = (tmp_path / "good.npz").read_bytes(), [], np.random.default_rng(0)
     for trial in range(200):
@@ -105,7 +288,7 @@ def test_broken_files_fail_in_one_line(feasible, tmp_path, capsys, report_trials
         )
         if not known or lines != 2 or "good.npz" not in out:
             faults.append(f"trial {trial}: exit code {code}, {lines} lines: {err!r}")
-    report_trials(f"broken files of {'feasible' if feasible else 'infeasible'} certificates", 200, faults)
+    report_trials(f"broken files of {kind} certificates", 200, faults)
 
 
 def _broken(whole, rng, trial):
@@ -127,9 +310,11 @@ def _broken(whole, rng, trial):
 def _same(folder, genuine, U, V):
     """Whether a broken file that still holds has the numbers of the good one."""
     with np.load(folder / "bad.npz") as file:
-        values = genuine.W if genuine.feasible else genuine.weights
-        name = "W" if genuine.feasible else "weights"
-        return all(np.array_equal(a, b) for a, b in ((file["U"], U), (file["V"], V), (file[name], values)))
+        if genuine.computed is not None:
+            values = {f"computed_{name}": getattr(genuine.computed, name) for name in RULE}
+        else:
+            values = {"W": genuine.W} if genuine.feasible else {"weights": genuine.weights}
+        return all(np.array_equal(file[name], x) for name, x in ({"U": U, "V": V} | values).items())
 
 
 def test_files_with_other_contents_fail_in_one_line(tmp_path, capsys, report_trials):

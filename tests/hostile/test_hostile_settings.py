@@ -48,6 +48,7 @@ BROKEN = [
     ("section:dual_certificate", {"above_d": 2}),
     ("section:dual_certificate", {"exact_n": 4}),
     ("section:dual_certificate", {"exact_d": 2}),
+    ("section:dual_certificate", {"floor_d": 60}),
     ("section:dual_certificate", {"reach_sizes": [16]}),
     ("section:leave_one_out", {"dimensions": [10, 12]}),
     ("section:scalar_theory", {"dimensions": [6]}),

@@ -477,3 +477,65 @@ def draw_tilt(log_n: float, ratio: float) -> tuple[Figure, Axes]:
     ax.set(xlabel="target along $x_i$, in standard deviations", ylabel="density", ylim=(0, None))
     ax.legend()
     return figure, ax
+
+
+def told(x: object) -> str:
+    """A quantity in a table of very different ones: words and counts as they are, other numbers with a power.
+
+    Parameters
+    ----------
+    x : object
+        Words, an integer, or a nonnegative number.
+
+    Returns
+    -------
+    str
+    """
+    if isinstance(x, float):
+        return f"${scientific(x)}$" if 0 < x < math.inf else "0" if x == 0 else "$\\infty$"
+    return str(x)
+
+
+def draw_floor(
+    stored: np.ndarray, computed: np.ndarray, told: Sequence[Mapping[str, float]]
+) -> tuple[Figure, np.ndarray]:
+    """Weights of two proofs in decreasing order, and a search on its way to the second.
+
+    Parameters
+    ----------
+    stored, computed : ndarray, shape (n, n)
+        Weights of a proof without and with a floor.
+    told : sequence of mapping
+        What `assocmem.deciding.feasibility.decide` reports after each step.
+
+    Returns
+    -------
+    Figure and array of two Axes
+    """
+    figure, axes = panels(rows=2, height=6.2, width=WIDTH)
+    off = ~np.eye(len(stored), dtype=bool)
+    ranks = np.arange(1, off.sum() + 1)
+    weights = [np.sort(x[off])[::-1] for x in (stored, computed)]
+    axes[0].plot(ranks, weights[0], "--", color=COMPETITOR, label="stored")
+    axes[0].plot(ranks, weights[1], color=ANY_MEMORY, label="computed, on a floor")
+    axes[0].set(xscale="log", yscale="log", xlabel="rank of the comparison", ylabel="weight")
+    axes[0].set(ylim=(weights[1].min() * 1e-6, 3 * weights[1].max()))
+    axes[0].set_title("(a)")
+    axes[0].legend(loc="lower left")
+    passes, excess, floors = (np.array([x[name] for x in told]) for name in ("passes", "excess", "floor"))
+    for floor, (look, dashes) in zip(np.unique(floors)[::-1], _search_looks(floors), strict=True):
+        here = floors == floor
+        label = f"floor ${scientific(floor)}$"
+        axes[1].plot(passes[here], excess[here], ls=dashes, marker=".", color=look, label=label)
+    axes[1].axhline(1, color=LIMIT, lw=1, label="small enough")
+    axes[1].set(yscale="log", xlabel="passes over the scores", ylabel="rest, over what the floor allows")
+    axes[1].set_title("(b)")
+    axes[1].legend(loc="upper right")
+    return figure, axes
+
+
+def _search_looks(floors):
+    """A colour and a dash for every floor."""
+    count = len(np.unique(floors))
+    colors = (INK, ANY_MEMORY, CROSS_ENTROPY, OUTER_PRODUCTS, SIGNAL, COMPETITOR)
+    return [(colors[i % len(colors)], DASHES[i % 4]) for i in range(count)]

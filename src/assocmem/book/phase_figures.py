@@ -23,15 +23,20 @@ from assocmem.book.plotting import (
 )
 from assocmem.book.ridgeless_figures import NARROW
 from assocmem.experiments.frames import DataFrame
+from assocmem.experiments.tail_average.certified_shift import Counts
 from assocmem.experiments.tail_average.percentile_laws import stored_quantiles
 from assocmem.experiments.tail_average.phase import HALF, LEVELS, ByDimension, Map
+from assocmem.experiments.transitions import transition
 from assocmem.theory.finite_dimension import LawsAtSize
 from assocmem.theory.outer_products import percentile_cdf
 from assocmem.theory.ridgeless import critical_load, sat_laws
 from assocmem.theory.scalar import ScalarSolution, scalar_tail_average
+from assocmem.theory.tail_lengths import limiting_cost
 
 LARGEST_TAIL = 0.42
 """Tail fractions up to which a map is drawn."""
+SHARED = {"sharex": True, "squeeze": False}
+"""Rows of panels with one axis of dimensions."""
 
 
 class Trained(NamedTuple):
@@ -122,6 +127,44 @@ def draw_boundaries(certified: Mapping[float, ByDimension], trained: Mapping[flo
     axes[-1, 0].set_xlabel("dimension $d$")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=8)
+    return figure
+
+
+def draw_shifts(counts: Sequence[Counts], costs: np.ndarray, share: float) -> Figure:
+    """How many dimensions certified transitions lie below the kinematic ones, against the dimension.
+
+    Parameters
+    ----------
+    counts : sequence of Counts
+        At several sizes of several tail fractions.
+    costs : ndarray, shape (m,)
+        What the lengths of targets cost at each, in ``d^2 / n``.
+    share : float
+        Part of the cost that is drawn as a line, and dotted its limit for many pairs.
+
+    Returns
+    -------
+    Figure
+    """
+    fractions = sorted({x.r for x in counts})
+    figure, axes = panels(1, rows=len(fractions), height=1.4 + 1.5 * len(fractions), width=NARROW, **SHARED)
+    for ax, r in zip(axes[:, 0], fractions, strict=True):
+        mine = [(x, cost) for x, cost in zip(counts, costs, strict=True) if x.r == r]
+        d = np.array([x.dimension for x, _ in mine])
+        per_d = np.array([x.n for x, _ in mine]) / (2 * d)  # dimensions for a change of d^2 / n
+        found = [transition(x.n, x.d, x.yes, x.decided, x.k) for x, _ in mine]
+        below = per_d * [x.kinematic - half.half for (x, _), half in zip(mine, found, strict=True)]
+        error = 2 * per_d * [half.error for half in found]
+        ax.errorbar(d, below, error, fmt="s", color=ANY_MEMORY, mfc="none", label="certified")
+        line = share * per_d * [cost for _, cost in mine]
+        ax.plot(d, line, color=LIMIT, lw=1.2, label=f"{share:.2f} of what lengths cost")
+        limit = share * limiting_cost(r) * float(critical_load(r)) / 2
+        ax.axhline(limit, color=LIMIT, lw=0.8, ls=":", label="the same, many pairs")
+        ax.set(xscale="log", title=f"tail fraction $r = {r:g}$", ylabel="dimensions", ylim=(0, None))
+        ax.set_xticks([10, 20, 50, 100], ["10", "20", "50", "100"])
+        ax.minorticks_off()
+    axes[-1, 0].set_xlabel("dimension $d$")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=8)
     return figure
 
 

@@ -44,7 +44,6 @@ import math
 import os
 import sys
 from dataclasses import dataclass, fields
-from fractions import Fraction
 
 import numpy as np
 
@@ -66,11 +65,6 @@ FEW = 100
 """Comparisons up to which weights may be made to cancel in integers."""
 LONGEST_WORK = 2**19
 """Binary digits of the longest integers, times comparisons, up to which it is done: a few seconds of work."""
-SIMPLE = 1000
-"""Largest denominator of factors that are guessed. Chosen by trial."""
-LONGEST_SOLUTION = 2**26
-"""Fourth power of the number of rows, about, times binary digits, up to which factors are solved for: some
-seconds of work."""
 DEPENDENT = 1e-10
 """Share of a row that other rows leave unexplained at which it is worth asking integers whether they explain
 all of it. Chosen by trial, well above rounding."""
@@ -78,6 +72,8 @@ CANCELLED = 1e-12
 """Error of a mapped vector, over its length, above which it is mapped in integers. Chosen by trial."""
 PRIME = 2**31 - 1
 """Rows that are independent modulo this prime are independent. Its products fit in 64 bits."""
+SHORT = 2**15 - 1
+"""Largest numbers of a fraction that is known from its value modulo the prime."""
 TILE = 1024
 """Targets that are summed at a time: the bounds on rounding grow with the longest sum. Chosen by trial."""
 SMALL = 2.0**-200
@@ -226,7 +222,7 @@ def _well_formed_rule(rule, d, n):
         return None
     left, right, W, change = (_matrix(X) for X in (rule.left, rule.right, rule.W, rule.change))
     levels, sizes = (_matrix(x, 1) for x in (rule.levels, rule.sizes))
-    floor = _matrix(np.asarray(rule.floor), 0)
+    floor = _matrix(np.array(rule.floor), 0) if isinstance(rule.floor, float | np.floating) else None
     if any(x is None for x in (left, right, W, change, levels, sizes, floor)):
         return None
     p, q = len(left), len(right)
@@ -529,7 +525,8 @@ def weights_of(certificate: Certificate, U: np.ndarray, V: np.ndarray) -> np.nda
     Returns
     -------
     array, shape (n, n), or None
-        ``weights[j, i]`` of competitor j of key i. None where there are none, or where they do not fit.
+        ``weights[j, i]`` of competitor j of key i; not all finite where a number is too large, or a map
+        makes a key zero. None where there are none, or where they do not fit.
     """
     parts = well_formed(certificate, U, V)
     if parts is None or certificate.feasible:
@@ -537,11 +534,13 @@ def weights_of(certificate: Certificate, U: np.ndarray, V: np.ndarray) -> np.nda
     k, body, U, V = parts
     if certificate.computed is None:
         return body
-    (x, _), (y, _, lengths) = _targets_in(body, _unit_scale(U)), _keys_in(body, V)
-    weights = np.empty((len(lengths), len(lengths)))
-    for keys, block in _computed_blocks(body, x, y, k):
-        weights[:, keys] = block
-    return weights / lengths
+    weights = np.empty((U.shape[1], U.shape[1]))
+    with np.errstate(all="ignore"):  # numbers that are no weights are for the caller to see
+        x, _ = _targets_in(body, _unit_scale(U) if U.any() else U)
+        y, _, lengths, powers = _keys_in(body, V)
+        for keys, block in _computed_blocks(body, x, y, k):
+            weights[:, keys] = block
+        return np.ldexp(weights / lengths, -powers)
 
 
 def _targets_in(rule, U):
@@ -550,12 +549,15 @@ def _targets_in(rule, U):
 
 
 def _keys_in(rule, V):
-    """Keys mapped by a rule to length one, bounds on their errors, and what they were divided by."""
+    """Keys mapped by a rule to length one, bounds on their errors, and what they were divided by.
+
+    That is a power of two before, whatever it is, and a length afterwards.
+    """
     powers = np.frexp(np.abs(V).max(axis=0))[1]
     y, dy = _mapped_by(rule.right, np.ldexp(V, -powers), 0 * V[:, :1])
     lengths = np.sqrt((y * y).sum(axis=0))  # any number will do, since lengths of keys play no part
     y, dy = y / lengths, (dy / lengths + 2 * UNIT) * UPWARD + UNDERFLOW
-    return y, dy, np.ldexp(lengths, powers)
+    return y, dy, lengths, powers
 
 
 def _mapped_by(A, X, centre):
@@ -569,7 +571,7 @@ def _computed_blocks(rule, x, y, k):
     n = x.shape[1]
     moves = rule.change.any()
     own = np.einsum("ij,ij->j", x, rule.change @ y) if moves else None
-    step = max(1, BLOCK // n)
+    step = _keys_at_once(n)
     for start in range(0, n, step):
         keys = np.arange(start, min(n, start + step))
         t = x.T @ (rule.W @ y[:, keys])
@@ -594,20 +596,44 @@ def _computed_blocks(rule, x, y, k):
         yield keys, t
 
 
+def _keys_at_once(n):
+    """Keys in a block."""
+    return min(n, max(1, BLOCK // n))
+
+
 def _floor_pays(rule, U, V, k):
     """Whether weights near the computed ones are a proof that no memory retrieves."""
     n = U.shape[1]
     U, V = _unit_scale(U, exact=True), _unit_scale(V, exact=True)
-    if U is None or V is None or not V.any(axis=0).all() or not _spanned(rule, U, V):
+    if U is None or V is None or not V.any(axis=0).all():
         return False
     if not max(float(np.abs(A).max()) for A in (rule.left, rule.right)) < 1 / SMALL:
         return False
-    (x, dx), (y, dy, lengths) = _targets_in(rule, U), _keys_in(rule, V)
+    (x, dx), (y, dy, lengths, _) = _targets_in(rule, U), _keys_in(rule, V)
     u, v = _norms(x), _norms(y)
     if not (SMALL < u.max() < 1 / SMALL and lengths.min() > SMALL and v.max() < 2):
         return False
-    rest, rounded, moved, least, room = np.zeros(rule.W.shape), 0.0, 0.0, np.inf, np.inf
-    longest_sum = TILE + n // TILE + BLOCK // n + n // max(1, BLOCK // n) + 32
+    left = _left_by_computed(rule, x, dx, y, dy, k)
+    smallest = _least_extent(x, dx, centred=True) * _least_extent(y, dy) * (1 - 2.0**-20)
+    if left is None or not smallest > 0:
+        return False
+    residual, least, room = left
+    longest = float((u + dx).max() * 2 * (v + dy).max()) * UPWARD
+    change = residual / smallest * longest * UPWARD + UNDERFLOW  # of any weight
+    paid = change <= WHOLE_CHANGE * least and (k == 1 or change * (n - 1 + k) * UPWARD <= room)
+    return bool(paid and _spanned(rule, U, V))
+
+
+def _left_by_computed(rule, x, dx, y, dy, k):
+    """Of computed weights: a bound on the length of their sum, the least, and the least room below a cap.
+
+    The sum is that for vectors off by no more than dx and dy; the cap is that of ``k lam_ij`` for k > 1. None
+    if a weight is none, or too large.
+    """
+    n, u, v = x.shape[1], _norms(x), _norms(y)
+    rest, rounded, moved, least, room = np.zeros((len(x), len(y))), 0.0, 0.0, np.inf, np.inf
+    step = _keys_at_once(n)
+    longest_sum = min(n, TILE) + n // TILE + step + n // step + 32  # of targets, tiles, keys and blocks
     for keys, weights in _computed_blocks(rule, x, y, k):
         places = np.arange(len(keys))
         pulled, total, size, change = np.zeros((len(x), len(keys))), 0.0, 0.0, 0.0
@@ -619,21 +645,16 @@ def _floor_pays(rule, U, V, k):
         most = weights.max(axis=0)
         weights[keys, places] = np.inf
         if not (weights.min() > 0 and most.max() < 1 / SMALL):
-            return False
+            return None
         least = min(least, float(weights.min()))
         slack = total * (1 - _g(longest_sum)) - k * most * UPWARD
-        room = min(room, float(slack.min())) if k > 1 else room
+        room = min(room, float(slack.min()))
         rest += (x[:, keys] * total - pulled) @ y[:, keys].T
         size, change = u[keys] * total + size, dx[keys] * total + change
         rounded += float((v[keys] * size).sum())
         moved += float(((v + dy)[keys] * change + dy[keys] * size).sum())
     residual = (_length(rest) + (_g(2 * longest_sum) * rounded + moved) * UPWARD) * UPWARD + UNDERFLOW
-    longest = float((u + dx).max() * 2 * (v + dy).max()) * UPWARD
-    smallest = _least_extent(x, dx, centred=True) * _least_extent(y, dy) * (1 - 2.0**-20)
-    if not smallest > 0:
-        return False
-    change = residual / smallest * longest * UPWARD + UNDERFLOW  # of any weight
-    return bool(change <= WHOLE_CHANGE * least and (k == 1 or change * (n - 1 + k) * UPWARD <= room))
+    return residual, least, room
 
 
 def _spanned(rule, U, V):
@@ -736,12 +757,9 @@ def spanning_rows(X: np.ndarray, *, shifted: bool = False) -> np.ndarray:
     if not 0 < len(kept) < len(X):
         return np.arange(len(X))
     Z = _integers(X)[0] if shifted else np.column_stack([_integers(x)[0] for x in X.T])
-    order = [*kept, *np.setdiff1d(np.arange(len(X)), kept)]
-    if shifted:
-        X, Z = X - X[:, :1], Z - Z[:, :1]
-    sizes = np.abs(X).max(axis=0)
-    X = X / np.where(sizes > 0, sizes, 1)
-    return np.sort(kept) if _rest_depends(Z[order], X[order], len(kept)) else np.arange(len(X))
+    Z = (Z - Z[:, :1] if shifted else Z)[[*kept, *np.setdiff1d(np.arange(len(X)), kept)]]
+    ok = _rest_depends(Z, len(kept))
+    return np.sort(kept) if ok else np.arange(len(X))
 
 
 def _independent_rows(X):
@@ -762,44 +780,53 @@ def _independent_rows(X):
     return kept
 
 
-def _rest_depends(Z, X, count):
-    """Whether all rows of integers depend on the first few; X are these numbers with columns of size one.
+def _rest_depends(Z, count):
+    """Whether all rows of integers depend on the first few; most that do not are seen modulo a prime.
 
-    Most that do not are seen modulo a prime. Sums with simple factors are guessed, and others solved for.
+    Modulo the prime one also sees how they depend. Where that is in a simple way, as for coordinates that are
+    zero or there twice, it is confirmed at once; only where it is not, integers are eliminated, which grow.
     """
-    if _eliminated(Z, count, PRIME)[count:].any():
+    first, rest, n = Z[:count], Z[count:], Z.shape[1]
+    left = _eliminated(np.hstack([Z, np.eye(len(Z), dtype=int)]), count, PRIME)[count:]
+    if left[:, :n].any():
         return False
-    guess = X[count:] @ np.linalg.pinv(X[:count])
-    factors = [[Fraction(x).limit_denominator(SIMPLE) for x in row] for row in guess]
-    common = [math.lcm(*(x.denominator for x in row)) for row in factors]
-    factors = np.array([[int(x * c) for x in row] for row, c in zip(factors, common, strict=True)], object)
-    if not (factors @ Z[:count] - np.array(common, object)[:, None] * Z[count:]).any():
-        return True
-    digits = max(abs(z) for z in Z.reshape(-1)).bit_length()
-    columns = _independent_rows(X[:count].T)
-    if len(columns) < count or count**3 * len(Z) * digits > LONGEST_SOLUTION:
-        return False
-    R, last = Z[:, columns].T, 1
-    for row in range(count):  # Gauss and Jordan, without fractions
-        first = row + int((R[row:, row] != 0).argmax())
-        R[[row, first]] = R[[first, row]]
-        line, pivot = R[row].copy(), R[row, row]
-        if pivot == 0:
-            return False
-        R = (R * pivot - R[:, [row]] * line) // last
-        R[row], last = line, pivot
-    return not (R[:, count:].T @ Z[:count] - last * Z[count:]).any()
+    combined = left[:, n : n + count], left[:, n + count :].diagonal()
+    hard = [z for z, *how in zip(rest, *combined, strict=True) if not _is_combined(z, first, *how)]
+    return not hard or not _eliminated(np.vstack([first, hard]), count)[count:].any()
 
 
-def _eliminated(Z, count, modulus):
-    """What is left of each row of integers modulo a prime when the first few before it are eliminated."""
-    Z = (Z % modulus).astype(np.int64)
+def _is_combined(z, rows, shares, own):
+    """Whether ``own z + shares rows`` vanishes not only modulo a prime, if the shares are short fractions."""
+    used, inverse = np.flatnonzero(shares), pow(int(own), -1, PRIME)
+    short = [_short_fraction(-int(share) * inverse % PRIME) for share in shares[used]]
+    if None in short:
+        return False
+    whole = math.lcm(*(below for _, below in short))
+    left = whole * z
+    for row, (above, below) in zip(rows[used], short, strict=True):
+        left = left - above * (whole // below) * row
+    return not left.any()
+
+
+def _short_fraction(x):
+    """Short numbers ``(a, b)`` with ``x = a / b`` modulo the prime, by Euclid's algorithm, or None."""
+    (a, b), (above, below) = (PRIME, 0), (x, 1)
+    while above > SHORT:
+        (a, b), (above, below) = (above, below), (a % above, b - a // above * below)
+    return None if abs(below) > SHORT else (above if below > 0 else -above, abs(below))
+
+
+def _eliminated(Z, count, modulus=None):
+    """What is left of each row of integers when the first few before it are eliminated, up to a factor."""
+    Z, last = Z.copy() if modulus is None else (Z % modulus).astype(np.int64), 1
     for row in range(count):
         if not Z[row].any():
             continue
         column = int(np.flatnonzero(Z[row])[0])
         pivot, below = Z[row, column], Z[row + 1 :]
-        Z[row + 1 :] = (below * pivot - below[:, [column]] * Z[row]) % modulus
+        below = below * pivot - below[:, [column]] * Z[row]
+        Z[row + 1 :] = below // last if modulus is None else below % modulus  # Bareiss: nothing is left over
+        last = pivot
     return Z
 
 

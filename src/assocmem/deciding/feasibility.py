@@ -3,8 +3,9 @@
 The unregularised loss decides. Where some memory retrieves every pair its infimum is zero, and on the way
 there some iterate has all margins positive. Where none does, its minimum is attained at a finite memory (but
 for cases like `assocmem.deciding.hopeless.hidden_target`), and there the derivatives of the loss in the
-scores are weights that cancel: a dual certificate. Newton's method with the dense Hessian finds either; its
-steps are in `assocmem.deciding.search`.
+scores are weights that cancel: a dual certificate. In small dimensions Newton's method with the dense Hessian
+finds either; its steps are in `assocmem.deciding.search`. Above, a search in passes over the scores does, for
+a loss that is tilted so that all weights stay above a floor: `assocmem.deciding.tilted`.
 """
 
 import math
@@ -22,7 +23,7 @@ from assocmem.deciding import certificates
 from assocmem.deciding.certificates import BLOCK, FEW, Certificate, ComputedWeights
 from assocmem.deciding.comparisons import as_arrays, cancellation, tail_margins
 from assocmem.deciding.contradiction import contradiction
-from assocmem.deciding.hopeless import hidden_target, vanishing_comparison
+from assocmem.deciding.hopeless import hidden_target, repeated_key, vanishing_comparison
 from assocmem.deciding.preparation import ROUNDED, as_given, has_usual_lengths, prepare
 from assocmem.deciding.search import (
     LossOfScores,
@@ -173,7 +174,7 @@ def decide(
     shortage = too_large if dense_first else passes_shortage(pairs)
     require(not shortage, "pairs", f"n = {pairs.n} in dimension {pairs.d}", f"smaller, since {shortage}")
     pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
-    certificate = vanishing_comparison(pairs, k) or hidden_target(pairs, k)
+    certificate = vanishing_comparison(pairs, k) or repeated_key(pairs, k) or hidden_target(pairs, k)
     if certificate is not None and verify(certificate, pairs):
         return Verdict(False, certificate, -math.inf, 0)
     with status_line() as show:

@@ -1,5 +1,7 @@
 """False certificates, made to be refused: with one decisive thing wrong, or as nearly right as can be."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.optimize import nnls
 
@@ -15,9 +17,14 @@ def largest_negated(weights: np.ndarray) -> np.ndarray:
 
 
 def forged(certificate: Certificate) -> Certificate:
-    """A certificate with one decisive thing wrong: the memory negated, or the largest of the weights."""
+    """A certificate with one decisive thing wrong: the memory negated, or the largest of the weights.
+
+    Computed weights are those of the negated memory.
+    """
     if certificate.feasible:
         return Certificate(certificate.k, W=-certificate.W)
+    if certificate.computed is not None:
+        return Certificate(certificate.k, computed=replace(certificate.computed, W=-certificate.computed.W))
     return Certificate(certificate.k, weights=largest_negated(certificate.weights))
 
 

@@ -1,7 +1,8 @@
 """Instances that no memory retrieves, as can be told without a search.
 
-Either a comparison is zero whatever the memory, or a target is an average of others and never has the largest
-product with anything. In both cases the loss need not have a minimum for a search to find.
+Either a comparison is zero whatever the memory, or a key is stored with two targets, or a target is an
+average of others and never has the largest product with anything. In all cases the loss need not have a
+minimum for a search to find.
 """
 
 import numpy as np
@@ -47,6 +48,39 @@ def vanishing_comparison(pairs: Pairs, k: int) -> Certificate | None:
         weights[alike[:k], alike[k]] = 1.0
     np.fill_diagonal(weights, 0)
     return Certificate(k, weights=weights)
+
+
+def repeated_key(pairs: Pairs, k: int = 1) -> Certificate | None:
+    """A certificate that one key would have to lead to two targets.
+
+    The comparisons of either target with the other cancel. Keys that are multiples of each other by a power
+    of two count as one.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Without a `vanishing_comparison`.
+    k : int
+        As in `assocmem.deciding.feasibility.decide`. For k above one this is no contradiction by itself.
+
+    Returns
+    -------
+    Certificate or None
+        Not verified yet.
+    """
+    if k > 1:
+        return None
+    _, V = as_arrays(pairs)
+    powers = np.frexp(np.abs(V).max(axis=0))[1]
+    scaled = np.ldexp(V, -powers)
+    _, group, members = np.unique(scaled, axis=1, return_inverse=True, return_counts=True)
+    if members.max() == 1:
+        return None
+    one, other = np.flatnonzero(group.reshape(-1) == members.argmax())[:2]
+    weights = np.zeros((pairs.n, pairs.n))
+    lengths = np.ldexp(1.0, powers[[one, other]] - powers[[one, other]].max())
+    weights[other, one], weights[one, other] = lengths[::-1]
+    return Certificate(1, weights=weights)
 
 
 def hidden_target(pairs: Pairs, k: int = 1) -> Certificate | None:
