@@ -387,13 +387,13 @@ def test_rows_are_left_out_only_where_integers_show_that_they_depend():
     X = np.random.default_rng(0).integers(-99, 99, (5, 9)).astype(float)
     dependent = np.vstack([X, X[0] - 3 * X[1], 0 * X[0], X[2]])
     for scales in (np.ones(9), 2.0 ** np.arange(-60, 30, 10)):
-        assert len(certificates._spanning_rows(dependent * scales)) == 5
+        assert len(certificates.spanning_rows(dependent * scales)) == 5
     nearly = dependent.copy()
     nearly[5, 3] = np.nextafter(nearly[5, 3], np.inf)
-    assert len(certificates._spanning_rows(nearly)) == 8
+    assert len(certificates.spanning_rows(nearly)) == 8
     shifted = np.vstack([X, X[0] + 7])
-    assert len(certificates._spanning_rows(shifted)) == 6
-    assert len(certificates._spanning_rows(shifted, shifted=True)) == 5
+    assert len(certificates.spanning_rows(shifted)) == 6
+    assert len(certificates.spanning_rows(shifted, shifted=True)) == 5
 
 
 def test_keys_that_are_equal_but_for_their_last_digit_do_not_contradict_each_other():

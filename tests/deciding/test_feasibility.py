@@ -143,7 +143,7 @@ def test_targets_of_wildly_different_lengths_get_an_answer_or_a_reason(spread):
     pairs = gaussian_pairs(20, 12, seed=2)
     lengths = 10.0 ** torch.linspace(-spread, spread, 20, dtype=torch.float64)
     wild = Pairs(pairs.U * lengths, pairs.V)
-    verdict = decide_top1(wild)
+    verdict = decide_top1(wild, max_steps=50, max_passes=200)
     if spread <= 6:
         assert verdict.feasible is True
         assert verify(verdict.certificate, wild)
@@ -232,6 +232,16 @@ def test_memory_of_the_card_and_of_the_processor_both_count(monkeypatch):
     assert not feasibility.dense_shortage(pairs)
 
 
+def test_tiny_instances_are_all_decided():
+    """Most of these contradict themselves in four comparisons, which neither search can see in the limit."""
+    for seed in (16, 24, 41, 163, 209, 295):
+        pairs = gaussian_pairs(4, 2, seed=seed)
+        verdict = decide_top1(pairs, max_steps=30, max_passes=50)
+        assert verdict.feasible is False
+        assert 0 < (verdict.certificate.weights > 0).sum() <= 4
+        assert verify(verdict.certificate, pairs)
+
+
 @pytest.mark.cuda
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA GPU")
 def test_verdicts_on_a_gpu():
@@ -239,4 +249,17 @@ def test_verdicts_on_a_gpu():
         pairs = gaussian_pairs(100, d, seed=0)
         here, there = decide_top1(pairs), decide_top1(gaussian_pairs(100, d, seed=0, device="cuda"))
         assert here.feasible == there.feasible
+        assert verify(there.certificate, pairs)
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA GPU")
+@pytest.mark.parametrize("k, dimensions", [(1, (29, 34)), (5, (19, 26))])
+def test_passes_on_a_gpu(monkeypatch, k, dimensions):
+    monkeypatch.setattr(feasibility, "DENSE_DIMENSION", 0)
+    for d in dimensions:
+        pairs = gaussian_pairs(200, d, seed=0)
+        here, there = decide(pairs, k), decide(gaussian_pairs(200, d, seed=0, device="cuda"), k)
+        assert here.feasible == there.feasible
+        assert there.passes > 0
         assert verify(there.certificate, pairs)

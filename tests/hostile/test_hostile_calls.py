@@ -379,8 +379,16 @@ def calls():
         "theory.tail_lengths.simulated_cost": {"n": 12, "k": 3, "d": 6.0, "draws": 4, "seed": 0},
         "theory.tail_lengths.projection_cost": {"g": x[None], "squares": np.ones((1, 12)), "k": 3},
         "theory.unequal_lengths.length_cost": {"n": 50.0, "d": 12.0},
-        "deciding.feasibility.decide_top1": {"pairs": pairs, "max_steps": 20},
-        "deciding.feasibility.decide": {"pairs": pairs, "k": 1, "max_steps": 20},
+        "deciding.feasibility.decide_top1": {"pairs": pairs, "max_steps": 20, "max_passes": 30},
+        "deciding.feasibility.decide": {
+            "pairs": pairs,
+            "k": 1,
+            "max_steps": 20,
+            "max_passes": 30,
+            "W0": W,
+            "checkpoint": None,
+            "report": None,
+        },
         "deciding.feasibility.verify": {
             "certificate": certificate,
             "pairs": gaussian_pairs(12, 8, seed=1),

@@ -392,7 +392,7 @@ def _what_plays_a_part(weights, U, V):
         V = np.ones((1, len(total)))
     there = weights.any(axis=1) | (total > 0)
     weights, U, V = weights[there][:, there], U[:, there], np.where(total > 0, V, 0)[:, there]
-    return weights, U[_spanning_rows(U, shifted=True)], V[_spanning_rows(V)]
+    return weights, U[spanning_rows(U, shifted=True)], V[spanning_rows(V)]
 
 
 def _nearly_cancels_when_mapped(weights, U, V, k, shared):
@@ -660,7 +660,7 @@ def _left_by_computed(rule, x, dx, y, dy, k):
 def _spanned(rule, U, V):
     """Whether maps to fewer dimensions lose nothing, since the vectors have no more."""
     p, q, d = len(rule.left), len(rule.right), len(U)
-    return (p == d or len(_spanning_rows(U, shifted=True)) == p) and (q == d or len(_spanning_rows(V)) == q)
+    return (p == d or len(spanning_rows(U, shifted=True)) == p) and (q == d or len(spanning_rows(V)) == q)
 
 
 def _least_extent(X, error, *, centred=False):
@@ -698,7 +698,7 @@ def evening_map(X: np.ndarray, floor: float = 0.0) -> np.ndarray:
     ----------
     X : array, shape (d, n)
     floor : float
-        Share of the largest extent below which one counts as none, and stays small.
+        Share of the largest extent below which one counts as none.
 
     Returns
     -------
@@ -708,6 +708,7 @@ def evening_map(X: np.ndarray, floor: float = 0.0) -> np.ndarray:
     for least in (floor, 0.1 if floor else 0.0):  # the second time corrects what the first could not resolve
         left, values, _ = np.linalg.svd(A @ X, full_matrices=False)
         A = (left / np.maximum(values, max(least * values[0], UNDERFLOW))).T @ A
+        A[values < floor * values[0]] = 0  # else multiples of it, as large as one over the floor, come in
     return A
 
 
@@ -739,10 +740,18 @@ def mapped(A: np.ndarray, X: np.ndarray, centre: np.ndarray) -> tuple[np.ndarray
     return Y, error
 
 
-def _spanning_rows(X, *, shifted=False):
+def spanning_rows(X: np.ndarray, *, shifted: bool = False) -> np.ndarray:
     """Rows on which all others depend exactly; all rows where that is not so, or cannot be told.
 
-    With ``shifted`` they depend on these up to constants, as coordinates of targets may.
+    Parameters
+    ----------
+    X : array, shape (d, n)
+    shifted : bool
+        Whether they need to depend on these only up to constants, as coordinates of targets may.
+
+    Returns
+    -------
+    array of int
     """
     kept = _independent_rows(X - X[:, :1] if shifted else X)
     if not 0 < len(kept) < len(X):

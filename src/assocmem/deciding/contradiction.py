@@ -43,12 +43,23 @@ def contradiction(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor | None, t
     weights : Tensor, shape (n, n), or None
         None if there is a memory, or more than `FEW` comparisons would have weights.
     """
-    n, d = pairs.n, pairs.d
-    lengths = (pairs.U[:, :, None] - pairs.U[:, None, :]).norm(dim=0) * pairs.V.norm(dim=0)
+    lengths = torch.cdist(pairs.U.T, pairs.U.T, compute_mode="donot_use_mm_for_euclid_dist")
+    lengths = lengths * pairs.V.norm(dim=0)
     S = all_scores(pairs, W)
     gains = (S.diagonal() - S) / lengths.clamp(min=torch.finfo(S.dtype).tiny)
     gains.fill_diagonal_(torch.inf)
-    chosen = gains.flatten().argsort(stable=True)[: min(n * (n - 1), LARGEST_PROGRAM // d**2)]
+    most = min(pairs.n * (pairs.n - 1), LARGEST_PROGRAM // pairs.d**2)
+    chosen = gains.flatten().argsort(stable=True)[:most]
+    for count in sorted({min(FEW, most), most}):  # few comparisons often contradict each other already
+        memory, weights = _program(pairs, lengths, chosen[:count])
+        if weights is not None:
+            break
+    return memory, weights
+
+
+def _program(pairs, lengths, chosen):
+    """What the linear program of some comparisons finds: a memory, or weights."""
+    n, d = pairs.n, pairs.d
     j, i = chosen // n, chosen % n
     A = (pairs.U[:, i] - pairs.U[:, j])[:, None] * pairs.V[:, i][None] / lengths[j, i]
     A = A.flatten(0, 1).T.cpu().numpy()
@@ -65,11 +76,11 @@ def contradiction(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor | None, t
     if found.status != 0:
         return None, None
     if found.x[-1] > NOTHING:
-        return torch.from_numpy(found.x[:-1].reshape(d, d)).to(S), None
-    x = torch.from_numpy(-found.ineqlin.marginals).to(S)
+        return torch.from_numpy(found.x[:-1].reshape(d, d)).to(pairs.U), None
+    x = torch.from_numpy(-found.ineqlin.marginals).to(pairs.U)
     x[x < NOTHING * x.max()] = 0
     if not 0 < int(x.count_nonzero()) <= FEW:
         return None, None
-    weights = torch.zeros_like(S)
+    weights = pairs.U.new_zeros(n, n)
     weights[j, i] = x / lengths[j, i]
     return None, weights

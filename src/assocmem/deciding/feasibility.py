@@ -33,7 +33,7 @@ from assocmem.deciding.search import (
     newton_solver,
     predicted_weights,
 )
-from assocmem.deciding.tilted import FIRST_FLOOR, STEPS_REMEMBERED, State, search
+from assocmem.deciding.tilted import CANCELLED_ALL, FIRST_FLOOR, STEPS_REMEMBERED, State, search
 from assocmem.deciding.watch import Watch
 from assocmem.files import require_writable
 from assocmem.machine import largest_that_fits, memory_shortage
@@ -46,6 +46,10 @@ USABLE_SHARE = 0.9
 """Share of a card's free memory that a decision may take, so that what else happens there finds some."""
 
 
+SMALL_PROGRAM = 100_000
+"""Entries of a linear program up to which it is tried even where all steps are used up: it takes no time."""
+LARGEST_TABLE = 2**25
+"""Scores up to which a linear program looks for a contradiction of few comparisons: it sorts all of them."""
 DENSE_DIMENSION = 24
 """Dimension up to which Newton's method is tried first: there it is the faster one."""
 
@@ -176,7 +180,7 @@ def decide(
         return Verdict(False, certificate, -math.inf, 0)
     with status_line() as show:
         watch = Watch(pairs, k, file, report, show)
-        ways = [partial(_by_newton, pairs, k, max_steps, show)] * (not too_large)
+        ways = [partial(_by_newton, pairs, k, max_steps, show, dense_first and k == 1)] * (not too_large)
         if k < pairs.n - 1:
             ways.insert(len(ways) if dense_first else 0, partial(_by_passes, pairs, k, max_passes, W0, watch))
         verdicts = []
@@ -216,8 +220,13 @@ def _by_passes(pairs, k, max_passes, W0, watch):
         margin = end.state.margin
         if end.certificate:
             return Verdict(end.certificate.feasible, end.certificate, margin, 0, passes=passes)
-        reason = end.reason + prepared.left_out
-        undecided = undecided or Verdict(None, None, margin, 0, reason, passes)
+        verdict = Verdict(None, None, margin, 0, end.reason + prepared.left_out)
+        likely = k == 1 and end.state.passes < max_passes and end.reason != CANCELLED_ALL
+        if likely and pairs.n**2 <= LARGEST_TABLE:
+            verdict = _by_linear_program(pairs, prepared, end.state.W, verdict)
+        if verdict.feasible is not None:
+            return replace(verdict, passes=passes)
+        undecided = undecided or verdict
         if not prepared.left_out:
             break
     return replace(undecided, passes=passes)
@@ -246,17 +255,24 @@ def _floor_found(given, prepared, k, W, done, floor, change):
 # --- Newton's method ----------------------------------------------------------------------------------------
 
 
-def _by_newton(pairs, k, max_steps, show):
-    """The verdict of a search in the coordinates given, then in better ones, then to the last digit."""
+def _by_newton(pairs, k, max_steps, show, few):
+    """The verdict of a search in the coordinates given, then in better ones, then to the last digit.
+
+    Where few comparisons may contradict each other, a linear program looks for those in the end.
+    """
     if has_usual_lengths(pairs):
-        verdict, _ = _newton(pairs, as_given(pairs), k, max_steps, show)
+        given = as_given(pairs)
+        verdict, W = _newton(pairs, given, k, max_steps, show)
+        small = pairs.n * (pairs.n - 1) * pairs.d**2 <= SMALL_PROGRAM
+        if verdict.feasible is None and verdict.steps == max_steps and few and small:
+            return _by_linear_program(pairs, given, W, verdict)
         if verdict.feasible is not None or verdict.steps == max_steps:
             return verdict
     undecided = None
     for floor in (ROUNDED, 0.0):
         prepared = prepare(pairs, floor)
         verdict, W = _newton(pairs, prepared, k, max_steps, show)
-        if verdict.feasible is None and k == 1:
+        if verdict.feasible is None and few:
             verdict = _by_linear_program(pairs, prepared, W, verdict)
         if verdict.feasible is not None:
             return verdict
@@ -438,7 +454,9 @@ def dense_shortage(pairs: Pairs) -> str:
 
 
 def passes_bytes(n: int, d: int) -> int:
-    """Bytes that a decision by passes takes at its peak: a pass, the steps remembered, and the verification.
+    """Bytes that a decision by passes takes at its peak.
+
+    A pass, the steps remembered, the copies of the vectors that whitening makes, and the verification.
 
     Parameters
     ----------
@@ -448,7 +466,7 @@ def passes_bytes(n: int, d: int) -> int:
     -------
     int
     """
-    return peak_bytes(n, d) + 8 * (8 * n * d + 2 * (STEPS_REMEMBERED + 20) * d**2 + 5 * max(BLOCK, n))
+    return peak_bytes(n, d) + 8 * (24 * n * d + 2 * (STEPS_REMEMBERED + 20) * d**2 + 5 * max(BLOCK, n))
 
 
 def passes_shortage(pairs: Pairs) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from assocmem.deciding.certificates import evening_map, mapped
+from assocmem.deciding.certificates import evening_map, mapped, spanning_rows
 from assocmem.deciding.comparisons import as_arrays
 from assocmem.pairs.data import Pairs
 
@@ -37,12 +37,15 @@ class Prepared:
         The maps of targets and keys.
     lengths : Tensor, shape (n,)
         What the keys were multiplied by.
+    rounded : tuple of two bool
+        Whether targets, and keys, have directions that were left out and that may be more than rounding.
     """
 
     pairs: Pairs
     left: torch.Tensor
     right: torch.Tensor
     lengths: torch.Tensor
+    rounded: tuple[bool, bool] = (False, False)
 
     @property
     def ranks(self) -> tuple[int, int]:
@@ -52,8 +55,8 @@ class Prepared:
     @property
     def left_out(self) -> str:
         """What was taken for rounding and left out, as the end of a sentence; empty if nothing was."""
-        ranks = zip(("targets", "keys"), self.ranks, strict=True)
-        flat = [f"{name} lie in {r} dimensions up to rounding" for name, r in ranks if r < len(self.left)]
+        parts = zip(("targets", "keys"), self.ranks, self.rounded, strict=True)
+        flat = [f"{name} lie in {r} dimensions up to rounding" for name, r, rounded in parts if rounded]
         return "; " + " and ".join(flat) if flat else ""
 
     def memory(self, W: torch.Tensor) -> torch.Tensor:
@@ -102,11 +105,11 @@ def prepare(pairs: Pairs, floor: float) -> Prepared:
     U, V = as_arrays(pairs)
     powers = -np.frexp(np.abs(V).max(axis=0))[1]
     keys = np.ldexp(V, powers)
-    right, V = _rounded(keys, 0 * keys[:, :1], floor)
+    right, V, short = _rounded(keys, 0 * keys[:, :1], floor)
     sizes = np.linalg.norm(V, axis=0)
     lengths = np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     middle = np.abs(U - np.median(U, axis=1, keepdims=True)).max(axis=0).argmin()
-    left, U = _rounded(U, U[:, middle, None], floor, shifted=True)
+    left, U, flat = _rounded(U, U[:, middle, None], floor, shifted=True)
     U = U - U.mean(axis=1, keepdims=True)
     scale = math.sqrt(pairs.n / (U * U).sum()) if U.any() else 1.0
     back = {"dtype": pairs.U.dtype, "device": pairs.U.device}
@@ -114,22 +117,35 @@ def prepare(pairs: Pairs, floor: float) -> Prepared:
         torch.from_numpy(X).to(**back)
         for X in (U * scale, V * lengths, left * scale, right, np.ldexp(lengths, powers))
     )
-    return Prepared(Pairs(U, V), left, right, lengths)
+    return Prepared(Pairs(U, V), left, right, lengths, (flat, short))
 
 
 def _rounded(X, centre, floor, *, shifted=False):
     """A map after which vectors look alike in all directions that they have, and what it makes of them.
 
-    The centre is one of the vectors where a common shift does not count: differences are exact then.
+    The centre is one of the vectors where a common shift does not count: differences are exact then. Also
+    tells whether the map leaves out a direction that vectors have in their last digits.
     """
-    D = X - centre
+    d, rows = len(X), np.arange(len(X))
+    A = _map_of_rows(X, centre, rows, floor, shifted)
+    if not A.any(axis=1).all():
+        rows = spanning_rows(X, shifted=shifted)
+        A = _map_of_rows(X, centre, rows, floor, shifted) if len(rows) < d else A
+    A = np.ldexp(A, -np.frexp(np.abs(A @ (X - centre)).max())[1])
+    return A, mapped(A, X, centre)[0], int(A.any(axis=1).sum()) < min(len(rows), X.shape[1] - shifted)
+
+
+def _map_of_rows(X, centre, rows, floor, shifted):
+    """Such a map, from some coordinates to as many; whatever it has no use for is zero."""
+    D = (X - centre)[rows]
     if shifted:
         D = D - D.mean(axis=1, keepdims=True)
     A = evening_map(D, floor)
     extents = np.linalg.norm(A @ D, axis=1)
     A[extents < HALF_AN_EXTENT * extents.max()] = 0
-    A = np.ldexp(A, -np.frexp(np.abs(A @ (X - centre)).max())[1])
-    return A, mapped(A, X, centre)[0]
+    whole = np.zeros((len(X), len(X)))
+    whole[: len(A), rows] = A
+    return whole
 
 
 def has_usual_lengths(pairs: Pairs) -> bool:

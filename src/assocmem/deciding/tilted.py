@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from assocmem.deciding.certificates import Certificate
+from assocmem.deciding.certificates import UNIT, Certificate
 from assocmem.deciding.history import History
 from assocmem.memories.conjugate_gradients import conjugate_gradients
 from assocmem.pairs.data import Pairs
@@ -59,10 +59,20 @@ DEVIATIONS = 4.5
 """Largest change of the floor over the spread that changes have if Z has no preferred direction."""
 HOPEFUL = 0.7
 """Share of the room for changes of the floor below which a proof is tried; after each failure half of it."""
+HOPELESS = 1e-8
+"""The same share below which failures have no other reason than rounding, and the search ends: the change
+expected is an average, and the largest may be some powers of ten above it."""
+PATIENCE = 100
+"""Passes in which the worst margin has to come half way to zero once the floor is too low for a proof."""
+EVERYTHING = 1e-30
+"""Loss at which margins have long been as large as they get, over the size of the memory."""
 CANCELLED = 1e-13
 """Share of the gradient that the equation for Z may leave."""
 EQUATION_STEPS = 200
 """Steps of conjugate gradients for that equation at most; whitened vectors need some twenty."""
+
+CANCELLED_ALL = "weights cancel up to what double precision resolves, and neither certificate holds"
+"""Why a search gives up that has found weights above a floor, but in numbers that are not exact enough."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +137,7 @@ class _Tilt:
         ranks = [max(1, int(X.any(dim=1).sum())) for X in (pairs.U, pairs.V)]
         extent = float(self.grams[0].trace() * self.grams[1].trace()) / math.prod(ranks)
         self.expected = DEVIATIONS * typical / math.sqrt(math.prod(ranks)) / extent / room
+        self.rounding = UNIT * typical * self.expected  # of a sum of weights, as a lowest floor
 
     def at(self, W: torch.Tensor) -> tuple[Pass, torch.Tensor, float]:
         """A pass: what it says, the gradient of the summed loss, and its value."""
@@ -183,6 +194,7 @@ def search(
     tilt = _Tilt(pairs, k)
     state = begin or State(pairs.U.new_zeros(d, d), FIRST_FLOOR / (n - 1))
     history, hope, clean = History(state.W, STEPS_REMEMBERED), HOPEFUL, True
+    patience = _Patience()
     W, floor, passes = state.W, state.floor, state.passes + 1
     done, pulled, loss = tilt.at(W)
     while passes < max_passes:
@@ -225,9 +237,33 @@ def search(
             if certificate:
                 return End(certificate, state)
             hope /= 2
+        reason = patience.ends(tilt, state, done, loss, hope)
+        if reason:
+            return End(None, state, reason)
         if weight > HEAVY * loss:
             floor, hope = LIGHT * loss / weight * floor, HOPEFUL
     return End(None, replace(state, passes=passes), f"undecided after {passes} passes")
+
+
+class _Patience:
+    """Tells when a search leads nowhere, since only rounding stands between it and a proof."""
+
+    def __init__(self):
+        self.look, self.goal = 0, -math.inf
+
+    def ends(self, tilt, state, done, loss, hope):
+        """Why to give up after a step, or nothing."""
+        if hope < HOPELESS:
+            return CANCELLED_ALL
+        if state.margin > 0 and loss < EVERYTHING:
+            return "all pairs are retrieved, but too narrowly for double precision"
+        n = tilt.pairs.n
+        total = float(torch.sigmoid(-done.margins).sum()) + state.floor * n * (n - 1)
+        if state.floor < total * tilt.rounding and state.passes >= self.look:
+            if state.margin < self.goal:
+                return "no floor left that double precision resolves, and no margin that rises"
+            self.look, self.goal = state.passes + PATIENCE, state.margin / 2
+        return ""
 
 
 def _line_search(tilt, W, direction, value, slope, floor, most):
