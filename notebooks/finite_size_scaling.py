@@ -568,9 +568,8 @@ Table(
 # The stored tables hold fifteen thousand, and more are decided here.
 
 # %% tags=["hide-input"]
-verdicts = read_table(
-    "finite_size_scaling", "verdicts", "verdicts_thousand", "verdicts_large"
-)
+larger = ("verdicts_thousand", "verdicts_large", "verdicts_largest")
+verdicts = read_table("finite_size_scaling", "verdicts", *larger)
 counts = tally(verdicts)
 for n in progress(sizes, "deciding"):
     middle = round(math.sqrt(n * (statistical_dimension(n) - 0.15)))

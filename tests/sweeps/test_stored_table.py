@@ -25,10 +25,10 @@ TABLES = sorted((ROOT / "data").glob("*/*.csv"))
 def table(project):
     """A small table in a small project; made again where a test asks for another sweep."""
 
-    def make(points="{n: 12, d: [3, 8], seed: {count: 2}}", name="verdicts"):
+    def make(points="{n: 12, d: [3, 8], seed: {count: 2}}", name="verdicts", point="top1_verdict"):
         path = project / "data" / "tiny" / f"{name}.yml"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"point: top1_verdict\npoints: {points}\n")
+        path.write_text(f"point: {point}\npoints: {points}\n")
         sweep = read_sweep(path)
         assert run(sweep, say=lambda line: None) == 0
         export(sweep)
@@ -111,6 +111,13 @@ def test_further_tables_are_added_where_they_are_there(table):
     assert len(alone["d"]) == 4
     np.testing.assert_array_equal(both["d"], [3, 3, 8, 8, 7])
     assert both.index.is_unique
+
+
+def test_what_only_some_tables_tell_is_left_out(table):
+    table("{d: 3, seed: 0}", name="last", point="last_retrievable")
+    both = read_table("tiny", "verdicts", "last")
+    assert set(both) == {"n", "d", "seed", "seconds"}
+    assert len(both) == 5
 
 
 def changed_by_hand(path):

@@ -67,7 +67,8 @@ def _outer_products():
 
 def _certified():
     """Counts of proved verdicts by tail fraction (0 for first place) and number of pairs."""
-    top1 = read_table("finite_size_scaling", "verdicts", "verdicts_thousand", "verdicts_large")
+    larger = ("verdicts_thousand", "verdicts_large", "verdicts_largest")
+    top1 = read_table("finite_size_scaling", "verdicts", *larger)
     tails = read_table("ridgeless_limit", "verdicts")
     return [
         *_counts(0.0, top1),
