@@ -177,9 +177,9 @@ def test_what_passes_leave_open_is_counted_and_not_left_to_newton(monkeypatch):
 
 
 def _nothing_found():
-    from assocmem.deciding.tilted import End, State
+    from assocmem.deciding.tilted import CANCELLED_ALL, End, State
 
-    return End(None, State(torch.zeros(4, 4, dtype=torch.float64), 1e-3, 3), "given up")
+    return End(None, State(torch.zeros(4, 4, dtype=torch.float64), 1e-3, 3), CANCELLED_ALL)
 
 
 def test_the_page_tells_of_verdicts_that_differ():

@@ -42,7 +42,7 @@ def test_a_table_comes_back_by_columns(table):
     found = read_table("tiny", "verdicts")
     np.testing.assert_array_equal(found["d"], [3, 3, 8, 8])
     np.testing.assert_array_equal(found["feasible"], [0, 0, 1, 1])
-    assert list(found) == ["n", "d", "seed", "feasible", "steps", "margin", "seconds"]
+    assert list(found) == ["n", "d", "seed", "feasible", "steps", "passes", "margin", "seconds"]
     assert set(found.dtypes) == {np.dtype(float)}
 
 

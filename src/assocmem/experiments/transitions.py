@@ -100,16 +100,21 @@ def transition(n: float, d: ArrayLike, successes: ArrayLike, trials: ArrayLike, 
     ValueError
         If all instances came out alike.
     """
-    tried = np.asarray(d, dtype=float)[np.asarray(trials) > 0]
-    d, successes, trials = near_half(n, d, successes, trials, k)
+    d, successes, trials = (np.asarray(x, dtype=float) for x in (d, successes, trials))
+    d, successes, trials = (x[trials > 0] for x in (d, successes, trials))
+    mixed = 0 < successes.sum() < trials.sum()
+    require(mixed, "successes", successes.tolist(), "neither all 0 nor all equal to trials")
     mean, variance = pooled_moments(n, k)
     width, place = math.sqrt(variance / n), d**2 / n
     middle = place[np.argmin(np.abs(successes / trials - 0.5))]
-    span = np.ptp(tried**2 / n) + width
+    near = np.abs(place - middle) <= NEAR * width
+    if not 0 < successes[near].sum() < trials[near].sum():
+        near[:] = True  # dimensions far apart
+    span = np.ptp(place) + width
 
     def surprise(x):
-        yes, no = log_probabilities(n, d, k, x[0] * width, math.exp(x[1]))
-        counted = successes @ yes + (trials - successes) @ no
+        yes, no = log_probabilities(n, d[near], k, x[0] * width, math.exp(x[1]))
+        counted = successes[near] @ yes + (trials - successes)[near] @ no
         strayed = (mean + x[0] * width - middle) / span  # counts may not confine it, tens of widths apart
         return 0.5 * strayed**2 + 0.5 * (x[1] / STRETCH) ** 2 - counted
 
@@ -121,39 +126,6 @@ def transition(n: float, d: ArrayLike, successes: ArrayLike, trials: ArrayLike, 
     return Transition(
         float(mean + x[0] * width), float(error * width), stretch, float(stretch * stretch_error)
     )
-
-
-def near_half(
-    n: float, d: ArrayLike, successes: ArrayLike, trials: ArrayLike, k: int = 1
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Those counts that a fit uses: of the dimensions around the one whose share is closest to one half.
-
-    Parameters
-    ----------
-    n, d, successes, trials, k
-        As in `transition`.
-
-    Returns
-    -------
-    d, successes, trials : ndarray, shape (m,)
-        All that have any instances, if those near one half came out alike.
-
-    Raises
-    ------
-    ValueError
-        If all instances came out alike.
-    """
-    d, successes, trials = (np.asarray(x, dtype=float) for x in (d, successes, trials))
-    d, successes, trials = (x[trials > 0] for x in (d, successes, trials))
-    mixed = 0 < successes.sum() < trials.sum()
-    require(mixed, "successes", successes.tolist(), "neither all 0 nor all equal to trials")
-    _, variance = pooled_moments(n, k)
-    place = d**2 / n
-    middle = place[np.argmin(np.abs(successes / trials - 0.5))]
-    near = np.abs(place - middle) <= NEAR * math.sqrt(variance / n)
-    if not 0 < successes[near].sum() < trials[near].sum():
-        near[:] = True  # dimensions far apart
-    return d[near], successes[near], trials[near]
 
 
 def _second_differences(f, x, step):

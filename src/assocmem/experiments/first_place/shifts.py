@@ -18,7 +18,7 @@ from scipy.optimize import brentq, minimize, minimize_scalar
 
 from assocmem.checks import require, require_number
 from assocmem.experiments.first_place.growth import ERRORS
-from assocmem.experiments.transitions import Transition, near_half
+from assocmem.experiments.transitions import NEAR, Transition
 from assocmem.theory.kinematics import log_probabilities, pooled_moments
 
 Counts = Mapping[int, tuple[ArrayLike, ArrayLike, ArrayLike]]
@@ -103,6 +103,39 @@ class LawFit:
     def probability(self) -> float:
         """Of a deviance as large, if the law holds."""
         return float(special.chdtrc(self.freedom, self.deviance))
+
+
+def near_half(
+    n: float, d: ArrayLike, successes: ArrayLike, trials: ArrayLike, k: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Those counts that `transition` uses: around the dimension whose share is closest to one half.
+
+    Parameters
+    ----------
+    n, d, successes, trials, k
+        As in `assocmem.experiments.transitions.transition`.
+
+    Returns
+    -------
+    d, successes, trials : ndarray, shape (m,)
+        All that have any instances, if those near one half came out alike.
+
+    Raises
+    ------
+    ValueError
+        If all instances came out alike.
+    """
+    d, successes, trials = (np.asarray(x, dtype=float) for x in (d, successes, trials))
+    d, successes, trials = (x[trials > 0] for x in (d, successes, trials))
+    mixed = 0 < successes.sum() < trials.sum()
+    require(mixed, "successes", successes.tolist(), "neither all 0 nor all equal to trials")
+    _, variance = pooled_moments(n, k)
+    place = d**2 / n
+    middle = place[np.argmin(np.abs(successes / trials - 0.5))]
+    near = np.abs(place - middle) <= NEAR * math.sqrt(variance / n)
+    if not 0 < successes[near].sum() < trials[near].sum():
+        near[:] = True  # dimensions far apart
+    return d[near], successes[near], trials[near]
 
 
 def common_width(counts: Counts) -> CommonWidth:
