@@ -1421,6 +1421,8 @@ check(
     predicted=in_theory.power,
     tolerance=free.high - free.low,
     falsehood=("the limit's power of one at all sizes", 1.0),
+    limits="the tolerance is four standard errors of the power, and dimensions span no "
+    "more than a factor of ten",
     axis="power of $1/d$",
 )
 
