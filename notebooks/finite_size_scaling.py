@@ -961,9 +961,9 @@ for n in (all_sizes[-1], 100_000):
         shift_by("part of the cost", 200, n) - shift_by("$\\log^2 n/d$", 200, n)
     )
     ahead[n] = instances_needed(n, apart, width), instances_needed(n, dying, width)
-glue("fss-ahead-constant", ahead[all_sizes[-1]][0], display=False)
-glue("fss-ahead-dying", ahead[all_sizes[-1]][1], display=False)
-glue("fss-further-dying", ahead[100_000][1], display=False)
+glue("fss-ahead-constant", float(ahead[all_sizes[-1]][0]), display=False)
+glue("fss-ahead-dying", float(ahead[all_sizes[-1]][1]), display=False)
+glue("fss-further-dying", float(ahead[100_000][1]), display=False)
 glue(
     "fss-part",
     float(fits["part of the cost", min(all_sizes)].coefficients[0]),
