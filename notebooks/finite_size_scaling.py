@@ -619,9 +619,9 @@ Table(
 )
 
 # %% tags=["hide-input"]
-glue("fss-width", width.stretch, display=False)
-glue("fss-width-error", width.error, display=False)
-glue("fss-width-deviance", width.deviance, display=False)
+glue("fss-width", float(width.stretch), display=False)
+glue("fss-width-error", float(width.error), display=False)
+glue("fss-width-deviance", float(width.deviance), display=False)
 glue("fss-width-freedom", width.freedom, display=False)
 glue("fss-largest", f"{all_sizes[-1]:,}", display=False)
 glue("fss-largest-shift", float(-shift[-1]), display=False)
