@@ -18,7 +18,8 @@ from scipy.optimize import brentq, minimize, minimize_scalar
 
 from assocmem.checks import require, require_number
 from assocmem.experiments.first_place.growth import ERRORS
-from assocmem.experiments.transitions import NEAR, Transition
+from assocmem.experiments.near_half import near_half
+from assocmem.experiments.transitions import Transition
 from assocmem.theory.kinematics import log_probabilities, pooled_moments
 
 Counts = Mapping[int, tuple[ArrayLike, ArrayLike, ArrayLike]]
@@ -103,39 +104,6 @@ class LawFit:
     def probability(self) -> float:
         """Of a deviance as large, if the law holds."""
         return float(special.chdtrc(self.freedom, self.deviance))
-
-
-def near_half(
-    n: float, d: ArrayLike, successes: ArrayLike, trials: ArrayLike, k: int = 1
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Those counts that `transition` uses: around the dimension whose share is closest to one half.
-
-    Parameters
-    ----------
-    n, d, successes, trials, k
-        As in `assocmem.experiments.transitions.transition`.
-
-    Returns
-    -------
-    d, successes, trials : ndarray, shape (m,)
-        All that have any instances, if those near one half came out alike.
-
-    Raises
-    ------
-    ValueError
-        If all instances came out alike.
-    """
-    d, successes, trials = (np.asarray(x, dtype=float) for x in (d, successes, trials))
-    d, successes, trials = (x[trials > 0] for x in (d, successes, trials))
-    mixed = 0 < successes.sum() < trials.sum()
-    require(mixed, "successes", successes.tolist(), "neither all 0 nor all equal to trials")
-    _, variance = pooled_moments(n, k)
-    place = d**2 / n
-    middle = place[np.argmin(np.abs(successes / trials - 0.5))]
-    near = np.abs(place - middle) <= NEAR * math.sqrt(variance / n)
-    if not 0 < successes[near].sum() < trials[near].sum():
-        near[:] = True  # dimensions far apart
-    return d[near], successes[near], trials[near]
 
 
 def common_width(counts: Counts) -> CommonWidth:
@@ -350,8 +318,14 @@ class _Size:
     """Counts at one size, and the likelihood of a shift and a width."""
 
     def __init__(self, n, d, successes, trials):
+        d, successes, trials = (np.asarray(x, dtype=float) for x in (d, successes, trials))
+        tried = d[trials > 0], successes[trials > 0], trials[trials > 0]
+        mixed = 0 < tried[1].sum() < tried[2].sum()
+        require(mixed, "successes", tried[1].tolist(), "neither all 0 nor all equal to trials")
+        near = near_half(n, *tried)
+        far_apart = not 0 < near[1].sum() < near[2].sum()  # dimensions so far apart that one alone is near
         self.n = n
-        self.d, self.successes, self.trials = near_half(n, d, successes, trials)
+        self.d, self.successes, self.trials = tried if far_apart else near
         mean, variance = pooled_moments(n)
         self.width = math.sqrt(variance / n)
         places = self.d**2 / n - mean

@@ -15,7 +15,8 @@ from scipy.optimize import brentq, minimize, minimize_scalar
 
 from assocmem.checks import require, require_integer, require_number, require_numbers
 from assocmem.experiments.frames import DataFrame
-from assocmem.experiments.transitions import NEAR, tally
+from assocmem.experiments.near_half import near_half
+from assocmem.experiments.transitions import tally
 from assocmem.pairs.sizes import tail_count
 from assocmem.theory.kinematics import log_probabilities, pooled_moments
 from assocmem.theory.tail_lengths import simulated_cost
@@ -97,13 +98,11 @@ def counts_near_half(table: DataFrame) -> list[Counts]:
     """
     found = []
     for r, rows in table.groupby("r"):
-        for n, (d, yes, decided) in sorted(tally(rows).items()):
+        for n, counted in sorted(tally(rows).items()):
             k = tail_count(float(r), n - 1)
-            mean, variance = pooled_moments(n, k)
-            middle = d[np.argmin(abs(yes / np.maximum(decided, 1) - 0.5))]
-            near = (abs(d**2 - middle**2) <= NEAR * math.sqrt(n * variance)) & (decided > 0)
-            if 0 < yes[near].sum() < decided[near].sum():
-                found.append(Counts(float(r), n, k, d[near], yes[near], decided[near], mean))
+            d, yes, decided = near_half(n, *counted, k)
+            if 0 < yes.sum() < decided.sum():
+                found.append(Counts(float(r), n, k, d, yes, decided, pooled_moments(n, k)[0]))
     return found
 
 
