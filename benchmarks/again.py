@@ -7,7 +7,6 @@ a run that was interrupted goes on from there.
 
 import csv
 import multiprocessing
-import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -15,6 +14,7 @@ from pathlib import Path
 from statistics import median
 
 from assocmem.files import write_whole
+from assocmem.machine import THREAD_SETTINGS, environment
 from assocmem.pairs.sizes import tail_count
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -29,7 +29,6 @@ KEY = ("table", "n", "d", "r", "seed")
 COLUMNS = (*KEY, "stored", "found", "proved", "passes", "seconds")
 """Columns of the file of what has been decided. Seconds are those of the processor, in one thread, with the
 verification by the search itself."""
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 AT_ONCE = 200
 """Rows that are handed out at a time, so that an interrupt loses little."""
 
@@ -124,11 +123,11 @@ def run(file: Path, rows: list[Row], workers: int) -> list[Row]:
     done = decided(file)
     known = {tuple(row[name] for name in KEY) for row in done}
     left = [row for row in rows if tuple(row[name] for name in KEY) not in known]
-    os.environ.update(dict.fromkeys(THREADS, "1"))  # of the processes to come
     context = multiprocessing.get_context("spawn")
     file.parent.mkdir(parents=True, exist_ok=True)
     write_whole(file, "".join(f"{','.join(line)}\n" for line in [COLUMNS, *(row.values() for row in done)]))
     with (
+        environment(dict.fromkeys(THREAD_SETTINGS, "1")),  # of the processes to come
         file.open("a", newline="", encoding="utf-8") as opened,
         ProcessPoolExecutor(workers, context, initializer=begin) as pool,
     ):

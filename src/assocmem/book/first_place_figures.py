@@ -530,7 +530,7 @@ def told(x: object) -> str:
 
 
 def draw_floor(
-    stored: np.ndarray, computed: np.ndarray, told: Sequence[Mapping[str, float]]
+    stored: np.ndarray, computed: np.ndarray, steps: Sequence[Mapping[str, float]]
 ) -> tuple[Figure, np.ndarray]:
     """Weights of two proofs in decreasing order, and a search on its way to the second.
 
@@ -538,7 +538,7 @@ def draw_floor(
     ----------
     stored, computed : ndarray, shape (n, n)
         Weights of a proof without and with a floor.
-    told : sequence of mapping
+    steps : sequence of mapping
         What `assocmem.deciding.feasibility.decide` reports after each step.
 
     Returns
@@ -555,7 +555,7 @@ def draw_floor(
     axes[0].set(ylim=(weights[1].min() * 1e-6, 3 * weights[1].max()))
     axes[0].set_title("(a)")
     axes[0].legend(loc="lower left")
-    passes, excess, floors = (np.array([x[name] for x in told]) for name in ("passes", "excess", "floor"))
+    passes, excess, floors = (np.array([x[name] for x in steps]) for name in ("passes", "excess", "floor"))
     for floor, (look, dashes) in zip(np.unique(floors)[::-1], _search_looks(floors), strict=True):
         here = floors == floor
         label = f"floor ${scientific(floor)}$"
