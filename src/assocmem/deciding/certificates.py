@@ -264,12 +264,11 @@ def save(path: str | os.PathLike[str], certificate: Certificate, U: np.ndarray, 
     """
     if well_formed(certificate, U, V) is None:
         raise ValueError(f"certificate = {_named(certificate)}: must be a Certificate that fits U and V")
-    version, body = (
-        FORMATS[0],
-        {"W": certificate.W} if certificate.feasible else {"weights": certificate.weights},
-    )
     if certificate.computed is not None:
-        version, body = FORMATS[1], {PREFIX + name: getattr(certificate.computed, name) for name in RULE}
+        body = {PREFIX + name: getattr(certificate.computed, name) for name in RULE}
+    else:
+        body = {"W": certificate.W} if certificate.feasible else {"weights": certificate.weights}
+    version = FORMATS[certificate.computed is not None]
     path = os.path.realpath(path)  # what a link leads to is written, and the link is left
     if os.path.exists(path) and not os.path.isfile(path):
         raise ValueError(f"path = {path!r}: must be a file, unlike what is there")
@@ -729,9 +728,8 @@ def mapped(A: np.ndarray, X: np.ndarray, centre: np.ndarray) -> tuple[np.ndarray
     error : array, shape (n,)
         Bounds on the lengths of the errors.
     """
-    D = X - centre
-    A = np.ldexp(A, -np.frexp(np.abs(A @ D).max())[1])
-    Y, error = A @ D, _g(len(X) + 2) * _norms(np.abs(A) @ np.abs(D)) * UPWARD + UNDERFLOW
+    A = np.ldexp(A, -np.frexp(np.abs(A @ (X - centre)).max())[1])
+    Y, error = _mapped_by(A, X, centre)
     poor = np.flatnonzero(error > CANCELLED * _norms(Y))
     if len(poor):
         (rows, power), (columns, more) = _integers(A), _integers(np.column_stack([X[:, poor], centre]))

@@ -180,14 +180,16 @@ def decide(
         return Verdict(False, certificate, -math.inf, 0)
     with status_line() as show:
         watch = Watch(pairs, k, file, report, show)
-        ways = [partial(_by_newton, pairs, k, max_steps, show, dense_first and k == 1)] * (not too_large)
-        if k < pairs.n - 1:
-            ways.insert(len(ways) if dense_first else 0, partial(_by_passes, pairs, k, max_passes, W0, watch))
+        ways = [
+            (not too_large, partial(_by_newton, pairs, k, max_steps, show, dense_first and k == 1)),
+            (k < pairs.n - 1, partial(_by_passes, pairs, k, max_passes, W0, watch)),
+        ]
         verdicts = []
-        for way in ways:
-            verdicts.append(way())
-            if verdicts[-1].feasible is not None:
-                break
+        for possible, way in ways if dense_first else ways[::-1]:
+            if possible:
+                verdicts.append(way())
+                if verdicts[-1].feasible is not None:
+                    break
     last = verdicts[-1] if verdicts[-1].feasible is not None else verdicts[0]
     counts = {name: max(getattr(v, name) for v in verdicts) for name in ("steps", "passes")}
     return replace(last, **counts)
