@@ -1325,11 +1325,11 @@ check(
 # With many pairs only the signal has to move, to the tail average of all.
 # Unequal lengths raise that average by $(q_r^2 - 1)/4d$ of it, where $q_r$ is the normal quantile at which the tail begins.
 # And a signal of length $w$ has to reach $\kappa_r / w$.
-# To first order in $1/d$ a key then asks for this much more:
+# A key asks for $f(\kappa_r)$ in the limit, with $f(y) = \E (y - G)_+^2$.
+# To first order in $1/d$ it then asks for this much more:
 #
 # $$
-# \frac{1}{4 d} \Bigl( \kappa_r f'(\kappa_r)\, (q_r^2 + 2) + \kappa_r^2 f''(\kappa_r) \Bigr) ,
-# \qquad f(y) = \E (y - G)_+^2 .
+# \frac{1}{4 d} \Bigl( \kappa_r f'(\kappa_r)\, (q_r^2 + 2) + \kappa_r^2 f''(\kappa_r) \Bigr) .
 # $$ (eq-ridgeless-length-cost)
 #
 # Over the kinematic $d^2/n$, which is $f(\kappa_r)$, that is of the order of $1/d$: so many dimensions, whatever the size.
