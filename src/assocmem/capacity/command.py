@@ -1,0 +1,265 @@
+"""The command ``python -m assocmem capacity``."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from assocmem.checks import UsageError
+from assocmem.processes import INTERRUPTED, ends_when_asked
+from assocmem.progress import duration
+
+GRACE_SECONDS = 15
+"""Time in which the command has to write what is known after a signal; chosen by judgement."""
+FEWEST_PASSES, MOST_PASSES = 30, 300
+"""Passes over the scores that a verdict takes, away from the transition and next to it."""
+TRIAL_COLUMNS = 256
+"""Keys whose scores are computed to see how long a pass takes."""
+
+
+def add_parsers(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the subparsers of the command line."""
+    parser = commands.add_parser(
+        "capacity",
+        help="what any matrix can do for your keys and targets, with proofs",
+        description="Is there a matrix W that gives each key its answer, in first place of all targets? "
+        "A verdict with a proof, a forecast, which facts are in each other's way, and what memories retrieve "
+        "that are written down. Files: .npy, .npz, .safetensors (FILE:NAME for one array of several), or "
+        "text with a line 'word x1 x2 ...' for each vector. Vectors are rows.",
+    )
+    parser.add_argument("keys", metavar="KEYS", help="file of key vectors")
+    parser.add_argument("targets", metavar="TARGETS", help="file of target vectors; may be the same")
+    parser.add_argument(
+        "--answers",
+        metavar="FILE",
+        help="the answer to each key, or a key and its answer on each line: positions from 0, or names "
+        "(default: key i has target i)",
+    )
+    parser.add_argument(
+        "--top",
+        metavar="K",
+        default="1",
+        help="ask that answers beat the average of their K best competitors (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="folder for the report (default: capacity, or capacity-2, ...)"
+    )
+    parser.add_argument("--key-names", metavar="FILE", help="names of keys, one a line")
+    parser.add_argument("--target-names", metavar="FILE", help="names of targets, one a line")
+    parser.add_argument("--columns", action="store_true", help="vectors are the columns of arrays")
+    parser.add_argument(
+        "--one-answer", action="store_true", help="where a key has several answers, keep the first"
+    )
+    parser.add_argument(
+        "--decisions",
+        metavar="N",
+        default="60",
+        help="sets of facts to decide at most, to find a small impossible one (%(default)s)",
+    )
+    parser.set_defaults(command=_capacity)
+
+
+def _capacity(options):
+    started = time.monotonic()
+    with ends_when_asked(GRACE_SECONDS):
+        decisions = _whole("--decisions", options.decisions, 0)
+        top = _whole("--top", options.top, 1)
+        folder = _folder(options.out)
+        facts, names, sources = read_facts(options)
+        if top >= facts.m:
+            raise UsageError(f"--top {top}: must be at most {facts.m - 1}, as there are {facts.m} targets")
+        return _examined(facts, names, sources, top, decisions, folder, started)
+
+
+def _examined(facts, names, sources, top, decisions, folder, started):
+    """Make the report, and write it whatever ends the work."""
+    from assocmem.capacity.examine import begin_report, fill_report
+
+    report = None
+    try:
+        report, called = begin_report(facts, k=top, key_names=names[0], target_names=names[1])
+        report.sources = sources
+        for line in _beforehand(facts, report):
+            print(line, flush=True)
+        report.write(folder)
+        try:
+            fill_report(report, facts, called, decisions=decisions, keep=lambda: report.write(folder))
+        except BaseException:
+            report.write(folder)
+            raise
+    except KeyboardInterrupt:
+        if report is None:
+            raise
+        _say(report, folder, started)
+        print(f"assocmem: interrupted during {report.stage!r}; what is known is kept", file=sys.stderr)
+        return INTERRUPTED
+    except UsageError:
+        raise
+    except ValueError as error:  # sizes for which there is not enough memory
+        raise UsageError(str(error)) from None
+    _say(report, folder, started)
+    return 0
+
+
+def read_facts(
+    options: argparse.Namespace,
+) -> tuple["Facts", tuple[tuple[str, ...] | None, tuple[str, ...] | None], dict[str, str]]:  # noqa: F821
+    """The facts of a command line.
+
+    Parameters
+    ----------
+    options : Namespace
+        With ``keys``, ``targets``, ``answers``, ``key_names``, ``target_names``, ``columns`` and
+        ``one_answer``.
+
+    Returns
+    -------
+    facts : Facts
+    names : pair of tuples of str, or None
+        Of the key of each fact, and of targets.
+    sources : dict
+        The files.
+
+    Raises
+    ------
+    UsageError
+        In one line, for files that do not have what they should.
+    OSError
+        For a file that cannot be read.
+    """
+    import numpy as np  # here, since this module is loaded by every command
+
+    from assocmem.capacity.vectors import read_answers, read_names, read_vectors
+    from assocmem.pairs.data import Facts
+
+    keys = read_vectors(options.keys, "KEYS", columns=options.columns)
+    if options.targets == options.keys:
+        targets = keys
+    else:
+        targets = read_vectors(options.targets, "TARGETS", columns=options.columns)
+    n, m = len(keys.rows), len(targets.rows)
+    key_names, target_names = keys.names, targets.names
+    if options.key_names is not None:
+        key_names = read_names(options.key_names, "--key-names", n)
+    if options.target_names is not None:
+        target_names = read_names(options.target_names, "--target-names", m)
+    if options.answers is not None:
+        named = {"key_names": key_names, "target_names": target_names}
+        chosen, answers = read_answers(options.answers, "--answers", keys=n, targets=m, **named)
+    elif n <= m:
+        chosen = answers = np.arange(n)
+    else:
+        turned = " (vectors are rows; --columns, if yours are columns)" if not options.columns else ""
+        raise UsageError(f"KEYS has {n} vectors and TARGETS {m}: --answers must say which is whose{turned}")
+    if m < 2:
+        raise UsageError("TARGETS has one vector: two are needed for one to be the answer")
+    rows = keys.rows[chosen]
+    empty = np.flatnonzero(~rows.any(axis=1))
+    if len(empty):
+        place = int(chosen[empty[0]])
+        called = f" ({key_names[place]})" if key_names else ""
+        more = f", and {len(empty) - 1} more" if len(empty) > 1 else ""
+        raise UsageError(f"KEYS {options.keys}: vector {place}{called} is zero{more}; no matrix answers it")
+    if options.one_answer:
+        chosen, answers = _first_answers(rows, chosen, answers)
+        rows = keys.rows[chosen]
+    short = {keys.kind, targets.kind} <= {"float32", "float16"}
+    kind = np.float32 if short else np.float64
+    facts = Facts(targets=targets.rows.astype(kind).T, keys=rows.astype(kind).T, answers=answers)
+    fact_names = None if key_names is None else tuple(key_names[i] for i in chosen)
+    if fact_names is None and options.answers is not None:
+        fact_names = tuple(f"key {i}" for i in chosen)
+    sources = {"keys": options.keys, "targets": options.targets}
+    sources |= {"answers": options.answers} if options.answers else {}
+    return facts, (fact_names, target_names), sources
+
+
+def _first_answers(rows, chosen, answers):
+    """Facts whose key is not that of an earlier one, up to powers of two."""
+    import numpy as np
+
+    from assocmem.capacity.conflicts import directions
+
+    _, first = np.unique(directions(rows), return_index=True)
+    keep = np.sort(first)
+    return chosen[keep], answers[keep]
+
+
+def _beforehand(facts, report):
+    """What there is, what it takes, and what may be a mistake."""
+    s = report.sizes
+    yield (
+        f"{s.facts} facts: {s.keys} different keys in {s.d_in} dimensions, {s.targets} targets in {s.d_out}, "
+        f"{s.answers} of them answers"
+    )
+    from assocmem.machine import GIB
+
+    seconds = _seconds_of_a_pass(facts)
+    low, high = (duration(max(0.1, count * seconds)) for count in (FEWEST_PASSES, MOST_PASSES))
+    yield (
+        f"about {_bytes(facts) / GIB:.2g} GiB of memory; the verdict takes about {low} to {high}, and all "
+        "the rest some ten times as long (Ctrl-C keeps what is known)"
+    )
+    if facts.n < facts.d_in and facts.m < facts.d_out:
+        yield (
+            "note: fewer vectors than dimensions; if vectors are the columns of your arrays, use --columns"
+        )
+    for note in report.notes:
+        yield f"note: {note}"
+
+
+def _bytes(facts):
+    """Bytes that the work takes at its peak, roughly."""
+    from assocmem.pairs.sizes import BLOCK_BYTES, RUNTIME_BYTES
+
+    vectors, entries = facts.m * facts.d_out + facts.n * facts.d_in, facts.d_out * facts.d_in
+    weights = min(3 * 8 * facts.m * facts.n, 3 * 2**29)
+    return RUNTIME_BYTES + 8 * (16 * vectors + 200 * entries) + 6 * BLOCK_BYTES + weights
+
+
+def _seconds_of_a_pass(facts):
+    """Time of a pass over the scores, from one over a few of them."""
+    import torch
+
+    W = torch.zeros(facts.d_out, facts.d_in, dtype=facts.U.dtype)
+    few = facts.V[:, :TRIAL_COLUMNS]
+    times = []
+    for _ in range(2):
+        started = time.perf_counter()
+        S = facts.U.T @ (W @ few)
+        (facts.U @ S.exp()) @ few.T
+        times.append(time.perf_counter() - started)
+    return min(times) * facts.n / few.shape[1]
+
+
+def _say(report, folder, started):
+    for line in report.lines():
+        print(line)
+    state = "written" if report.finished else "partial"
+    print(f"{folder / 'report.html'}: {state} after {duration(time.monotonic() - started)}", flush=True)
+
+
+def _whole(name, text, least):
+    """An integer of the command line."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if value < least or value > 10**9:
+        raise UsageError(f"{name} {text}: must be an integer >= {least}")
+    return value
+
+
+def _folder(given):
+    """The folder for the report, checked before any work; by default the first free one of some names."""
+    if given == "":
+        raise UsageError("--out '': must be a path, not empty")
+    if given is None:
+        folder, count = Path("capacity"), 2
+        while folder.exists():
+            folder, count = Path(f"capacity-{count}"), count + 1
+        given = folder
+    folder = Path(given)
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"--out {given}: must be a folder, unlike what is there")
+    return folder
