@@ -53,7 +53,7 @@ def add_parsers(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--decisions",
         metavar="N",
-        default="60",
+        default="40",
         help="sets of facts to decide at most, to find a small impossible one (%(default)s)",
     )
     parser.set_defaults(command=_capacity)
@@ -75,7 +75,7 @@ def _examined(facts, names, sources, top, decisions, folder, started):
     """Make the report, and write it whatever ends the work."""
     from assocmem.capacity.examine import begin_report, fill_report
 
-    report = None
+    report, told = None, set()
     try:
         report, called = begin_report(facts, k=top, key_names=names[0], target_names=names[1])
         report.sources = sources
@@ -83,21 +83,21 @@ def _examined(facts, names, sources, top, decisions, folder, started):
             print(line, flush=True)
         report.write(folder)
         try:
-            fill_report(report, facts, called, decisions=decisions, keep=lambda: report.write(folder))
+            fill_report(report, facts, called, decisions=decisions, keep=lambda: _keep(report, folder, told))
         except BaseException:
             report.write(folder)
             raise
     except KeyboardInterrupt:
         if report is None:
             raise
-        _say(report, folder, started)
+        _say(report, folder, told, started)
         print(f"assocmem: interrupted during {report.stage!r}; what is known is kept", file=sys.stderr)
         return INTERRUPTED
     except UsageError:
         raise
     except ValueError as error:  # sizes for which there is not enough memory
         raise UsageError(str(error)) from None
-    _say(report, folder, started)
+    _say(report, folder, told, started)
     return 0
 
 
@@ -194,11 +194,11 @@ def _beforehand(facts, report):
     )
     from assocmem.machine import GIB
 
-    seconds = _seconds_of_a_pass(facts)
-    low, high = (duration(max(0.1, count * seconds)) for count in (FEWEST_PASSES, MOST_PASSES))
+    low, high = (count * _seconds_of_a_pass(facts) for count in (FEWEST_PASSES, MOST_PASSES))
+    time_of_verdict = "a second or two" if high < 2 else f"{duration(max(1, low))} to {duration(high)}"
     yield (
-        f"about {_bytes(facts) / GIB:.2g} GiB of memory; the verdict takes about {low} to {high}, and all "
-        "the rest some ten times as long (Ctrl-C keeps what is known)"
+        f"about {_bytes(facts) / GIB:.1g} GiB of memory; the verdict takes about {time_of_verdict}, all the "
+        "rest some ten times as long (Ctrl-C keeps what is known)"
     )
     if facts.n < facts.d_in and facts.m < facts.d_out:
         yield (
@@ -232,9 +232,17 @@ def _seconds_of_a_pass(facts):
     return min(times) * facts.n / few.shape[1]
 
 
-def _say(report, folder, started):
+def _keep(report, folder, told):
+    """Write what is known, and say what is new."""
+    report.write(folder)
     for line in report.lines():
-        print(line)
+        if line not in told:
+            told.add(line)
+            print(line, flush=True)
+
+
+def _say(report, folder, told, started):
+    _keep(report, folder, told)
     state = "written" if report.finished else "partial"
     print(f"{folder / 'report.html'}: {state} after {duration(time.monotonic() - started)}", flush=True)
 

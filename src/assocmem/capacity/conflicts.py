@@ -61,6 +61,45 @@ def repeated_keys(facts: Facts) -> list[tuple[int, int]]:
     return found
 
 
+def hidden_alone(facts: Facts, k: int, most: int) -> Iterator[tuple[int, int]]:
+    """Facts that are impossible by themselves, since other targets hide their answer from any key.
+
+    Parameters
+    ----------
+    facts : Facts
+    k : int
+        As in `assocmem.deciding.feasibility.decide`.
+    most : int
+        Answers to look at, of those that do not have the highest product with themselves.
+
+    Yields
+    ------
+    fact : int
+        Position, in rising order of answers.
+    against : int
+        A target that hides its answer.
+    """
+    require_integer("most", most, 1)
+    U = facts.U.double() - facts.U.double().mean(dim=1, keepdim=True)
+    asked = 0
+    for answer in facts.answers.unique().tolist():
+        products = U.T @ U[:, answer]
+        own = float(products[answer])
+        products[answer] = -torch.inf
+        if float(products.topk(k).values.mean()) < own:
+            continue
+        asked += 1
+        if asked > most:
+            return
+        with_it = (facts.answers == answer).nonzero().flatten().tolist()
+        alone = chosen(facts, with_it[:1])
+        verdict = decide(alone, k)
+        if verdict.feasible is False:
+            weights = weights_by_fact(verdict.certificate, alone)
+            against = int(products.argmax()) if weights is None else int(weights[1][0])
+            yield from ((i, against) for i in with_it)
+
+
 def key_groups(facts: Facts) -> np.ndarray:
     """A number for each key, the same for keys of one direction, as far as powers of two tell.
 

@@ -9,6 +9,7 @@ import torch
 from assocmem.capacity.conflicts import (
     chosen,
     first_retrievable,
+    hidden_alone,
     impossible_sets,
     key_groups,
     repeated_keys,
@@ -41,7 +42,9 @@ from assocmem.theory.kinematics import statistical_dimension
 
 SHOWN = 40
 """Facts of a proof that a report lists."""
-DECISIONS = 60
+MOST_ALONE = 100
+"""Answers that are asked, by a verdict on one fact, whether other targets hide them."""
+DECISIONS = 40
 """Smaller sets that are decided on the way to one that is impossible by itself."""
 SHORT_UNIT = 2.0**-23
 """Relative rounding of numbers in single precision."""
@@ -208,10 +211,19 @@ def fill_report(
             stage("memories that are written down")
         keep()
         if verdict.feasible is False:
-            _first(report, facts, stage)
+            _alone(report, facts, names, stage)
             keep()
-            for _ in _conflicts(report, facts, names, verdict.certificate, decisions, stage):
+            good = _without_hopeless(report, facts)
+            rest, certificate = facts, verdict.certificate
+            if len(good) < facts.n:
+                stage("verdict on the other facts")
+                rest = chosen(facts, good) if good else None
+                certificate = _rest(report, rest)
+            if certificate is not None:
+                _first(report, rest, stage)
                 keep()
+                for _ in _conflicts(report, rest, good, names, certificate, decisions, stage):
+                    keep()
         stage("a trained memory")
         report.memories.append(trained_outcome(even, k))
         if verdict.feasible:
@@ -245,9 +257,40 @@ def _excess(report, low, high):
         report.forecast.excess_to = None if high is None else (high - 1) / expected - 1
 
 
+def _alone(report, facts, names, stage):
+    """Facts that are impossible by themselves."""
+    stage("facts that are impossible by themselves")
+    key, target = names
+    answers = facts.answers.tolist()
+    for i, j in hidden_alone(facts, report.sizes.top, MOST_ALONE):
+        report.alone.append(Involved(i, key(i), target(answers[i]), target(j), 0.0))
+    report.alone.sort(key=lambda one: one.fact)
+
+
+def _without_hopeless(report, facts):
+    """Positions of the facts that neither contradict an earlier one nor are impossible by themselves."""
+    hopeless = {one.fact for one in report.alone}
+    if report.sizes.top == 1:
+        hopeless |= {one.fact for one in report.contradictions}
+    return [i for i in range(facts.n) if i not in hopeless]
+
+
+def _rest(report, rest):
+    """The proof that the facts that are not hopeless are impossible, too, or None."""
+    report.first_facts = FirstFacts(report.sizes.facts - (rest.n if rest else 0), 0, None)
+    if rest is None:
+        return None
+    verdict = decide(rest, report.sizes.top)
+    if verdict.feasible:
+        report.first_facts.retrievable = rest.n
+        report.first_facts.certificates = [_proof(report, "retrievable.npz", verdict.certificate, rest)]
+        _excess(report, rest.n, None)
+    return verdict.certificate if verdict.feasible is False else None
+
+
 def _first(report, facts, stage):
-    """How many of the first facts are retrievable."""
-    last = FirstFacts(0, facts.n)
+    """How many of the first facts are retrievable, of facts that are not all so."""
+    last = FirstFacts(report.sizes.facts - facts.n, 0, facts.n)
     report.first_facts = last
 
     def tell(count, verdict):
@@ -270,8 +313,8 @@ def _first(report, facts, stage):
     _excess(report, last.retrievable, last.impossible)
 
 
-def _conflicts(report, facts, names, certificate, decisions, stage):
-    """Which facts are in each other's way; each step is a smaller set."""
+def _conflicts(report, facts, places, names, certificate, decisions, stage):
+    """Which facts are in each other's way; each step is a smaller set. They stand at these places of all."""
     found = weights_by_fact(certificate, facts)
     if found is None:
         report.notes.append("the proof has too many weights to be summed by fact")
@@ -281,8 +324,8 @@ def _conflicts(report, facts, names, certificate, decisions, stage):
         shares, _ = found
         order = np.argsort(-shares, kind="stable")
         order = order[: int((shares > 0).sum())]
-        report.conflict = Conflict(_involved(facts, names, found, order[:SHOWN]))
-    stage("a set of facts that is impossible by itself")
+        report.conflict = Conflict(_involved(facts, names, found, order[:SHOWN], places))
+    stage("a small set of facts that is impossible")
     if decisions == 0:
         return
     for which, smaller, minimal, made in impossible_sets(facts, report.sizes.top, order.tolist(), decisions):
@@ -293,20 +336,23 @@ def _conflicts(report, facts, names, certificate, decisions, stage):
         weights = None if proof is None else weights_by_fact(proof, part)
         if weights is None:
             weights = np.zeros(len(which)), np.full(len(which), -1)
-        listed = _involved(part, names, weights, np.argsort(-weights[0], kind="stable"), which)
+        where = [places[i] for i in which]
+        listed = _involved(part, names, weights, np.argsort(-weights[0], kind="stable"), where)
         conflict.smallest = listed
         conflict.certificate = _proof(report, "conflict.npz", proof, part)
-        stage(f"a set of facts that is impossible by itself: {len(which)} after {made} decisions")
+        stage(f"a small set of facts that is impossible: {len(which)} after {made} decisions")
         yield
+    report.conflict.ended = True
+    yield
 
 
-def _involved(facts, names, found, order, which=None):
-    """Facts with the weight that they have, in an order; `which` are their positions among all."""
+def _involved(facts, names, found, order, places):
+    """Facts with the weight that they have, in an order; they stand at these places of all."""
     shares, against = found
     answers, key, target = facts.answers.tolist(), *names
     listed = []
     for i in map(int, order):
-        place = i if which is None else which[i]
+        place = places[i]
         rival = target(int(against[i])) if against[i] >= 0 else ""
         share = float(f"{shares[i]:.4g}")
         listed.append(Involved(place, key(place), target(answers[i]), rival, share))

@@ -114,9 +114,14 @@ def _ruler(report: "CapacityReport") -> Iterable[str]:
         yield _paragraph(_about_forecast(report))
     if first:
         known = "" if first.impossible is None else f", and the first {first.impossible:,} are not"
+        without = (
+            f" and without {first.left_out:,} that are impossible by themselves or contradict earlier ones"
+            if first.left_out
+            else ""
+        )
         yield _paragraph(
-            f"In the order in which the facts are given, the first {first.retrievable:,} are "
-            f"retrievable{known}. Both are proved."
+            f"In the order in which the facts are given{without}, the first {first.retrievable:,} are "
+            f"retrievable{known}. That is proved."
         )
 
 
@@ -144,6 +149,15 @@ def _conflict(report: "CapacityReport") -> Iterable[str]:
             + ("No matrix can give both the highest score." if report.sizes.top == 1 else "")
         )
         yield _facts(report.contradictions, ("key", "answer", "earlier answer"), shares=False)
+    if report.alone:
+        yield "<h2>Facts that are impossible by themselves</h2>"
+        yield _paragraph(
+            "Their answer is hidden: some average of other targets is the same vector, so that one of these "
+            "has a score at least as high, whatever the key and the matrix."
+            if report.sizes.top == 1
+            else "Other targets hide their answer, whatever the key and the matrix."
+        )
+        yield _facts(report.alone, ("key", "answer", "hidden by"), shares=False)
     conflict = report.conflict
     if not conflict:
         return
@@ -156,7 +170,7 @@ def _conflict(report: "CapacityReport") -> Iterable[str]:
             else "The search ended early: there may be a smaller set."
         )
         yield _paragraph(
-            f"These {size:,} facts are impossible by themselves, whatever becomes of the rest"
+            f"These {size:,} facts are impossible together, whatever becomes of the rest"
             f"{f' (proof: {conflict.certificate})' if conflict.certificate else ''}. {end}"
         )
         yield _facts(conflict.smallest, ("key", "answer", "mostly against"), shares=True)

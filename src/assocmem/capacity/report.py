@@ -92,18 +92,22 @@ class Forecast:
 
 @dataclass
 class FirstFacts:
-    """How many of the first facts are retrievable.
+    """How many of the first facts are retrievable, of those that are not hopeless.
 
     Attributes
     ----------
+    left_out : int
+        Facts that are not counted: those that contradict an earlier one, or are impossible by themselves.
     retrievable : int
-        So many are, by a proof.
+        So many of the others, in their order, are retrievable by a proof.
     impossible : int or None
-        So many are not, by a proof; one more than ``retrievable`` unless something remained undecided.
+        So many are not, by a proof; one more than ``retrievable`` unless something remained undecided. None
+        where all are retrievable, or where that is not known.
     certificates : list of str
         Files of the two proofs.
     """
 
+    left_out: int
     retrievable: int
     impossible: int | None
     certificates: list[str] = field(default_factory=list)
@@ -142,6 +146,8 @@ class Conflict:
         The smallest set found that no matrix retrieves, whatever becomes of the rest.
     minimal : bool
         Whether the set is retrievable as soon as any one of its facts is left out.
+    ended : bool
+        Whether the search for a smaller one has ended.
     certificate : str or None
         File of the proof about that set.
     decisions : int
@@ -151,6 +157,7 @@ class Conflict:
     involved: list[Involved]
     smallest: list[Involved] = field(default_factory=list)
     minimal: bool = False
+    ended: bool = False
     certificate: str | None = None
     decisions: int = 0
 
@@ -193,6 +200,8 @@ class CapacityReport:
         What is worth knowing about the data.
     contradictions : list of Involved
         Facts whose key is that of an earlier fact with another answer.
+    alone : list of Involved
+        Facts that are impossible by themselves: other targets hide their answer, whatever the key.
     verdict : Decision or None
     forecast : Forecast or None
     first_facts : FirstFacts or None
@@ -214,6 +223,7 @@ class CapacityReport:
     sources: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     contradictions: list[Involved] = field(default_factory=list)
+    alone: list[Involved] = field(default_factory=list)
     verdict: Decision | None = None
     forecast: Forecast | None = None
     first_facts: FirstFacts | None = None
@@ -285,27 +295,23 @@ class CapacityReport:
                 }[self.verdict.retrievable]
                 + (f" (proof: {self.verdict.certificate}, verified)" if self.verdict.verified else "")
             )
+        if self.forecast:
+            said.append(f"forecast for Gaussian vectors: about {self.forecast.facts:.0f} facts")
+        said += _some("contradicts an earlier one", self.contradictions)
+        said += _some("is impossible by itself", self.alone)
         if self.first_facts:
             first = self.first_facts
-            said.append(f"of the first facts {first.retrievable} are retrievable" + _up_to(first, s.facts))
-        if self.forecast:
-            said.append(
-                f"if all vectors were Gaussian: about {self.forecast.facts:.0f}{_excess(self.forecast)}"
-            )
-        for one in self.contradictions[:3]:
-            said.append(
-                f"fact {one.fact} ({one.key}: {one.answer}) contradicts an earlier one ({one.against})"
-            )
-        if len(self.contradictions) > 3:
-            said.append(f"and {len(self.contradictions) - 3} more facts contradict earlier ones")
-        if self.conflict and self.conflict.smallest:
+            known = f"{_kept(first)}are retrievable{_up_to(first)}"
+            said.append(f"the first {first.retrievable} {known}{_excess(self.forecast)}")
+        if self.conflict and self.conflict.smallest and (self.conflict.ended or not self.stage):
             size = len(self.conflict.smallest)
             named = ", ".join(f"{x.key}: {x.answer}" for x in self.conflict.smallest[:4])
             least = "none can be left out" if self.conflict.minimal else "perhaps fewer do"
-            said.append(f"impossible by themselves: {size} facts ({least}), {named}{', ...' * (size > 4)}")
+            said.append(f"impossible together: {size} facts ({least}), {named}{', ...' * (size > 4)}")
         for outcome in self.memories:
             if outcome.first is not None:
-                said.append(f"{outcome.memory}: {outcome.first} of {s.facts} in first place")
+                best = "" if s.top == 1 else f", {outcome.top} above the average of their {s.top} best"
+                said.append(f"{outcome.memory}: {outcome.first} of {s.facts} in first place{best}")
         return said
 
     def _repr_html_(self) -> str:
@@ -318,10 +324,24 @@ class CapacityReport:
         return f'<iframe title="report" style="{style}" srcdoc="{escape(page(self), quote=True)}"></iframe>'
 
 
-def _up_to(first: FirstFacts, count: int) -> str:
+def _some(what: str, facts: list[Involved]) -> list[str]:
+    """Lines about facts, of which three are named."""
+    said = [f"fact {one.fact} {what} ({one.key}: {one.answer}; against {one.against})" for one in facts[:3]]
+    if len(facts) > 3:
+        said.append(f"so it is with {len(facts) - 3} more")
+    return said
+
+
+def _kept(first: FirstFacts) -> str:
+    if first.left_out:
+        return "of the other facts "
+    return "facts "
+
+
+def _up_to(first: FirstFacts) -> str:
     """What is known of the first facts beyond those that are retrievable."""
     if first.impossible is None:
-        return f" at least, of {count}"
+        return ""
     if first.impossible == first.retrievable + 1:
         return f", and {first.impossible} are not"
     return f" at least, and {first.impossible} are not"
@@ -330,15 +350,11 @@ def _up_to(first: FirstFacts, count: int) -> str:
 def _excess(forecast: Forecast) -> str:
     """How much more than forecast is retrievable, in words."""
     low, high = forecast.excess_from, forecast.excess_to
-    if low is None:
+    if low is None or high is None:
         return ""
-    if high is None:
-        return f" (here {low:+.0%} at least)" if low > 0 else ""
-    return (
-        f" (here {low:+.0%})"
-        if round(100 * low) == round(100 * high)
-        else f" (here {low:+.0%} to {high:+.0%})"
-    )
+    if round(100 * low) == round(100 * high):
+        return f" ({low:+.0%} against the forecast)"
+    return f" ({low:+.0%} to {high:+.0%} against the forecast)"
 
 
 def _plain(value, leave_out=""):
