@@ -65,20 +65,34 @@ def _capacity(options):
         decisions = _whole("--decisions", options.decisions, 0)
         top = _whole("--top", options.top, 1)
         folder = _folder(options.out)
-        facts, names, sources = read_facts(options)
-        if top >= facts.m:
-            raise UsageError(f"--top {top}: must be at most {facts.m - 1}, as there are {facts.m} targets")
-        return _examined(facts, names, sources, top, decisions, folder, started)
+        from assocmem.capacity.named_facts import read_facts
+
+        named = read_facts(
+            options.keys,
+            options.targets,
+            options.answers,
+            key_names=options.key_names,
+            target_names=options.target_names,
+            columns=options.columns,
+            one_answer=options.one_answer,
+        )
+        most = named.facts.m - 1
+        if top > most:
+            raise UsageError(f"--top {top}: must be at most {most}, since there are {most + 1} targets")
+        return _examined(named, top, decisions, folder, started)
 
 
-def _examined(facts, names, sources, top, decisions, folder, started):
+def _examined(named, top, decisions, folder, started):
     """Make the report, and write it whatever ends the work."""
     from assocmem.capacity.examine import begin_report, fill_report
 
     report, told = None, set()
     try:
-        report, called = begin_report(facts, k=top, key_names=names[0], target_names=names[1])
-        report.sources = sources
+        facts = named.facts
+        report, called = begin_report(
+            facts, k=top, key_names=named.key_names, target_names=named.target_names
+        )
+        report.sources = named.sources
         for line in _beforehand(facts, report):
             print(line, flush=True)
         report.write(folder)
@@ -99,90 +113,6 @@ def _examined(facts, names, sources, top, decisions, folder, started):
         raise UsageError(str(error)) from None
     _say(report, folder, told, started)
     return 0
-
-
-def read_facts(
-    options: argparse.Namespace,
-) -> tuple["Facts", tuple[tuple[str, ...] | None, tuple[str, ...] | None], dict[str, str]]:  # noqa: F821
-    """The facts of a command line.
-
-    Parameters
-    ----------
-    options : Namespace
-        With ``keys``, ``targets``, ``answers``, ``key_names``, ``target_names``, ``columns`` and
-        ``one_answer``.
-
-    Returns
-    -------
-    facts : Facts
-    names : pair of tuples of str, or None
-        Of the key of each fact, and of targets.
-    sources : dict
-        The files.
-
-    Raises
-    ------
-    UsageError
-        In one line, for files that do not have what they should.
-    OSError
-        For a file that cannot be read.
-    """
-    import numpy as np  # here, since this module is loaded by every command
-
-    from assocmem.capacity.vectors import read_answers, read_names, read_vectors
-    from assocmem.pairs.data import Facts
-
-    keys = read_vectors(options.keys, "KEYS", columns=options.columns)
-    if options.targets == options.keys:
-        targets = keys
-    else:
-        targets = read_vectors(options.targets, "TARGETS", columns=options.columns)
-    n, m = len(keys.rows), len(targets.rows)
-    key_names, target_names = keys.names, targets.names
-    if options.key_names is not None:
-        key_names = read_names(options.key_names, "--key-names", n)
-    if options.target_names is not None:
-        target_names = read_names(options.target_names, "--target-names", m)
-    if options.answers is not None:
-        named = {"key_names": key_names, "target_names": target_names}
-        chosen, answers = read_answers(options.answers, "--answers", keys=n, targets=m, **named)
-    elif n <= m:
-        chosen = answers = np.arange(n)
-    else:
-        turned = " (vectors are rows; --columns, if yours are columns)" if not options.columns else ""
-        raise UsageError(f"KEYS has {n} vectors and TARGETS {m}: --answers must say which is whose{turned}")
-    if m < 2:
-        raise UsageError("TARGETS has one vector: two are needed for one to be the answer")
-    rows = keys.rows[chosen]
-    empty = np.flatnonzero(~rows.any(axis=1))
-    if len(empty):
-        place = int(chosen[empty[0]])
-        called = f" ({key_names[place]})" if key_names else ""
-        more = f", and {len(empty) - 1} more" if len(empty) > 1 else ""
-        raise UsageError(f"KEYS {options.keys}: vector {place}{called} is zero{more}; no matrix answers it")
-    if options.one_answer:
-        chosen, answers = _first_answers(rows, chosen, answers)
-        rows = keys.rows[chosen]
-    short = {keys.kind, targets.kind} <= {"float32", "float16"}
-    kind = np.float32 if short else np.float64
-    facts = Facts(targets=targets.rows.astype(kind).T, keys=rows.astype(kind).T, answers=answers)
-    fact_names = None if key_names is None else tuple(key_names[i] for i in chosen)
-    if fact_names is None and options.answers is not None:
-        fact_names = tuple(f"key {i}" for i in chosen)
-    sources = {"keys": options.keys, "targets": options.targets}
-    sources |= {"answers": options.answers} if options.answers else {}
-    return facts, (fact_names, target_names), sources
-
-
-def _first_answers(rows, chosen, answers):
-    """Facts whose key is not that of an earlier one, up to powers of two."""
-    import numpy as np
-
-    from assocmem.capacity.conflicts import directions
-
-    _, first = np.unique(directions(rows), return_index=True)
-    keep = np.sort(first)
-    return chosen[keep], answers[keep]
 
 
 def _beforehand(facts, report):

@@ -35,11 +35,13 @@ svg text { fill: var(--ink); } svg text.small { fill: var(--soft); font-size: 12
 .theory { stroke: var(--two); fill: var(--two); } .curve { fill: none; stroke-width: 2.2; }
 .series0 { stroke: var(--one); } .series1 { stroke: var(--two); stroke-dasharray: 7 4; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .95rem; }
-th, td { text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--rule);
+th, td { overflow-wrap: normal; text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--rule);
   vertical-align: top; } th { color: var(--soft); font-weight: 600; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 .share { height: .45rem; background: var(--rule); border-radius: .2rem; min-width: 5rem; margin-top: .25rem; }
 .share i { display: block; height: 100%; background: var(--three); border-radius: .2rem; }
+bdi { overflow-wrap: anywhere; display: inline-block; min-width: 4.5rem; }
+summary { cursor: pointer; color: var(--soft); }
 code { font-size: .92em; background: var(--plate); padding: .05rem .3rem; border-radius: .2rem; }
 pre { background: var(--plate); padding: .6rem; overflow-x: auto; border-radius: .4rem; }
 """
@@ -57,7 +59,7 @@ def page(report: "CapacityReport") -> str:
     str
         HTML.
     """
-    parts = [*_head(report), *_ruler(report), *_conflict(report), *_memories(report), *_extents(report)]
+    parts = [*_head(report), *_ruler(report), *_memories(report), *_conflict(report), *_extents(report)]
     body = "\n".join([*parts, *_about(report)])
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -115,7 +117,7 @@ def _ruler(report: "CapacityReport") -> Iterable[str]:
     if first:
         known = "" if first.impossible is None else f", and the first {first.impossible:,} are not"
         without = (
-            f" and without {first.left_out:,} that are impossible by themselves or contradict earlier ones"
+            f" (but for {first.left_out:,} that cannot be: impossible alone, or against an earlier one)"
             if first.left_out
             else ""
         )
@@ -175,8 +177,8 @@ def _conflict(report: "CapacityReport") -> Iterable[str]:
         )
         yield _facts(conflict.smallest, ("key", "answer", "mostly against"), shares=True)
     if len(conflict.involved) > len(conflict.smallest) or not conflict.smallest:
-        yield _paragraph("The facts with the largest weights in the proof about all of them:")
-        yield _facts(conflict.involved, ("key", "answer", "mostly against"), shares=True)
+        yield "<details><summary>The facts with the largest weights in the proof</summary>"
+        yield _facts(conflict.involved, ("key", "answer", "mostly against"), shares=True) + "</details>"
 
 
 def _facts(found: Sequence["Involved"], heads: tuple[str, str, str], shares: bool) -> str:
