@@ -45,8 +45,8 @@ def read_facts(
 ) -> NamedFacts:
     """Read keys, targets and answers from files.
 
-    Vectors come from ``.npy``, ``.npz`` or ``.safetensors``, or from a text with a line ``word x1 x2 ...`` for
-    each; one array among several is named as in ``FILE.npz:NAME``. Vectors are rows.
+    Vectors come from ``.npy``, ``.npz`` or ``.safetensors``, or from a text with a line ``word x1 x2 ...``
+    for each; one array among several is named as in ``FILE.npz:NAME``. Vectors are rows.
 
     Parameters
     ----------

@@ -35,7 +35,8 @@ svg text { fill: var(--ink); } svg text.small { fill: var(--soft); font-size: 12
 .theory { stroke: var(--two); fill: var(--two); } .curve { fill: none; stroke-width: 2.2; }
 .series0 { stroke: var(--one); } .series1 { stroke: var(--two); stroke-dasharray: 7 4; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .95rem; }
-th, td { overflow-wrap: normal; text-align: left; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--rule);
+th, td { overflow-wrap: normal; text-align: left; padding: .3rem .6rem .3rem 0;
+  border-bottom: 1px solid var(--rule);
   vertical-align: top; } th { color: var(--soft); font-weight: 600; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 .share { height: .45rem; background: var(--rule); border-radius: .2rem; min-width: 5rem; margin-top: .25rem; }
