@@ -62,7 +62,7 @@ def repeated_keys(facts: Facts) -> list[tuple[int, int]]:
 
 
 def hidden_alone(facts: Facts, k: int, most: int) -> Iterator[tuple[int, int]]:
-    """Facts that are impossible by themselves, since other targets hide their answer from any key.
+    """Facts that are impossible by themselves: other targets hide their answer from any key, or it is zero.
 
     Parameters
     ----------
@@ -75,14 +75,16 @@ def hidden_alone(facts: Facts, k: int, most: int) -> Iterator[tuple[int, int]]:
     Yields
     ------
     fact : int
-        Position, in rising order of answers.
+        Position, each once.
     against : int
-        A target that hides its answer.
+        A target that hides its answer; any other where the key is zero.
     """
     require_integer("most", most, 1)
     U = facts.U.double() - facts.U.double().mean(dim=1, keepdim=True)
-    asked = 0
-    for answer in facts.answers.unique().tolist():
+    asked, there = 0, facts.V.any(dim=0)
+    for i in (~there).nonzero().flatten().tolist():
+        yield i, int(facts.answers[i] == 0)
+    for answer in facts.answers[there].unique().tolist():
         products = U.T @ U[:, answer]
         own = float(products[answer])
         products[answer] = -torch.inf
@@ -91,7 +93,7 @@ def hidden_alone(facts: Facts, k: int, most: int) -> Iterator[tuple[int, int]]:
         asked += 1
         if asked > most:
             return
-        with_it = (facts.answers == answer).nonzero().flatten().tolist()
+        with_it = (there & (facts.answers == answer)).nonzero().flatten().tolist()
         alone = chosen(facts, with_it[:1])
         verdict = decide(alone, k)
         if verdict.feasible is False:
@@ -161,9 +163,9 @@ def weights_by_fact(certificate: Certificate, facts: Facts) -> tuple[np.ndarray,
 
 
 def first_retrievable(
-    facts: Facts, k: int, start: int, tell: Callable[[int, Verdict], None]
+    facts: Facts, k: int, start: int, tell: Callable[[int, Verdict], None], *, whole: bool | None = False
 ) -> tuple[int, int | None]:
-    """How many of the first facts are retrievable, of facts that are not all so.
+    """How many of the first facts are retrievable, of facts that are not known to be all so.
 
     Parameters
     ----------
@@ -174,15 +176,17 @@ def first_retrievable(
         A guess.
     tell : callable
         Called with each number of facts that was decided, and the verdict.
+    whole : bool or None
+        The answer for all of them: False, or None where that is not known.
 
     Returns
     -------
     low, high : int
         So many are retrievable, and so many are not; their difference is one unless something in between
-        remained undecided.
+        remained undecided. ``high`` is None where no number is known to be too large.
     """
     require_integer("start", start, 1)
-    verdicts: dict[int, bool | None] = {0: True, facts.n: False}
+    verdicts: dict[int, bool | None] = {0: True, facts.n: whole}
 
     def verdict(count: int) -> bool | None:
         if count not in verdicts:
@@ -194,13 +198,14 @@ def first_retrievable(
     def stride(n: int, strides: int) -> int:
         return max(1, n // 16) * 2**strides
 
+    end = facts.n if whole is False else None
     if facts.n == 1:
-        return 0, 1
+        return 0, end
     ceiling, begin = facts.n - 1, min(max(1, start), facts.n - 1)
     low, _ = last_that_holds(lambda n: verdict(n) is True, begin, stride, ceiling=ceiling)
     begin = min(max(1, low), ceiling)
     _, high = last_that_holds(lambda n: verdict(n) is not False, begin, stride, ceiling=ceiling)
-    return low, high
+    return low, high if high < facts.n else end
 
 
 def impossible_sets(

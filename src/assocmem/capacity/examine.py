@@ -210,7 +210,7 @@ def fill_report(
             report.memories.append(outcome)
             stage("memories that are written down")
         keep()
-        if verdict.feasible is False:
+        if not verdict.feasible:
             _alone(report, facts, names, stage)
             keep()
             good = _without_hopeless(report, facts)
@@ -219,9 +219,10 @@ def fill_report(
                 stage("verdict on the other facts")
                 rest = chosen(facts, good) if good else None
                 certificate = _rest(report, rest)
-            if certificate is not None:
-                _first(report, rest, stage)
+            if rest is not None and not (report.first_facts and report.first_facts.retrievable):
+                _first(report, rest, stage, None if certificate is None else False)
                 keep()
+            if certificate is not None:
                 for _ in _conflicts(report, rest, good, names, certificate, decisions, stage):
                     keep()
         stage("a trained memory")
@@ -288,9 +289,9 @@ def _rest(report, rest):
     return verdict.certificate if verdict.feasible is False else None
 
 
-def _first(report, facts, stage):
-    """How many of the first facts are retrievable, of facts that are not all so."""
-    last = FirstFacts(report.sizes.facts - facts.n, 0, facts.n)
+def _first(report, facts, stage, whole):
+    """How many of the first facts are retrievable, of facts that are not known to be all so."""
+    last = FirstFacts(report.sizes.facts - facts.n, 0, facts.n if whole is False else None)
     report.first_facts = last
 
     def tell(count, verdict):
@@ -298,7 +299,7 @@ def _first(report, facts, stage):
             last.retrievable = max(last.retrievable, count)
             name = "retrievable.npz"
         elif verdict.feasible is False:
-            last.impossible = min(last.impossible, count)
+            last.impossible = min(last.impossible or count, count)
             name = "impossible.npz"
         else:
             return
@@ -306,10 +307,12 @@ def _first(report, facts, stage):
             _proof(report, name, verdict.certificate, chosen(facts, range(count)))
         last.certificates = [x for x in ("retrievable.npz", "impossible.npz") if x in report.proofs]
         _excess(report, last.retrievable, last.impossible)
-        stage(f"the first facts that are retrievable: from {last.retrievable} to {last.impossible - 1}")
+        most = (last.impossible or facts.n + 1) - 1
+        stage(f"the first facts that are retrievable: from {last.retrievable} to {most}")
 
     stage("the first facts that are retrievable")
-    first_retrievable(facts, report.sizes.top, max(1, round(report.forecast.facts)), tell)
+    guess = max(1, round(report.forecast.facts))
+    first_retrievable(facts, report.sizes.top, guess, tell, whole=whole)
     _excess(report, last.retrievable, last.impossible)
 
 
@@ -378,16 +381,16 @@ def _notes(facts, sizes):
     """What is worth knowing about the data."""
     found = []
     if sizes.keys < sizes.facts:
-        found.append(f"{sizes.facts - sizes.keys} facts have a key that an earlier one has, up to its length")
+        found.append(f"facts with a key of an earlier one, up to its length: {sizes.facts - sizes.keys}")
     if sizes.rank_in < min(sizes.d_in, sizes.facts):
-        found.append(f"the keys span {sizes.rank_in} of {sizes.d_in} dimensions")
+        found.append(f"directions of the keys: {sizes.rank_in} of {sizes.d_in}")
     if sizes.rank_out < min(sizes.d_out, sizes.targets - 1):
-        found.append(f"the targets, less their mean, span {sizes.rank_out} of {sizes.d_out} dimensions")
+        found.append(f"directions of the targets, less their mean: {sizes.rank_out} of {sizes.d_out}")
     U = np.ascontiguousarray(facts.U.detach().cpu().double().numpy().T)
     same = len(U) - len(np.unique(U, axis=0))
     if same:
-        found.append(f"{same} targets are equal to earlier ones: their scores are always the same")
+        found.append(f"targets that equal an earlier one, whose scores are the same: {same}")
     empty = int((~facts.V.any(dim=0)).sum())
     if empty:
-        found.append(f"{empty} keys are zero: all their scores are the same, whatever the matrix")
+        found.append(f"keys that are zero, for which all scores are the same: {empty}")
     return found

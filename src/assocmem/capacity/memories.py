@@ -85,12 +85,22 @@ def explicit_outcomes(facts: Facts, k: int) -> Iterator[Outcome]:
     plain = correlation_memory(facts)
     yield _outcome("outer products", facts, plain, k)
     left, right = inverse_gram(facts.U, centred=True), inverse_gram(facts.V)
+    whitened = left @ (plain - torch.outer(facts.U.mean(dim=1), facts.V.sum(dim=1)))
     yield _outcome("outer products, keys whitened", facts, plain @ right, k)
-    yield _outcome("outer products, targets whitened", facts, left @ plain, k)
-    yield _outcome("outer products, keys and targets whitened", facts, left @ plain @ right, k)
+    yield _outcome("outer products, targets whitened", facts, whitened, k)
+    yield _outcome("outer products, keys and targets whitened", facts, whitened @ right, k)
     yield _best_ridge(facts, plain, k)
     spanned, B, C = in_their_spans(facts)
+    entries = min(spanned.d_out, spanned.m) * min(spanned.d_in, spanned.n)
     for name, rounds in (("equal signals", 0), ("clipped", ROUNDS)):
+        note = ""
+        if facts.n >= entries:
+            note = f"not made: it wants fewer facts than the {entries:,} entries that can be of use"
+        elif not bool(facts.U[:, facts.answers].any(dim=0).all()):
+            note = "not made: an answer is zero, and so are all signals of its keys"
+        if note:
+            yield Outcome(name, None, None, None, note)
+            continue
         try:
             found = clipped_memory(spanned, rounds=rounds)
         except (ValueError, ArithmeticError) as error:
@@ -245,7 +255,7 @@ def _best_ridge(facts, plain, k):
     best = None
     for ridge in RIDGES:
         W = plain @ (basis / (size + ridge * size.mean()) @ basis.T)
-        note = f"W = U V'(V V' + c)^-1, c = {ridge:g} of the mean eigenvalue of V V'"
+        note = f"W = U V'(V V' + c I)^-1, c = {ridge:g} of the mean eigenvalue of V V'"
         found = _outcome("ridge regression", facts, W, k, note)
         if best is None or found.top > best.top:
             best = found

@@ -296,13 +296,11 @@ class CapacityReport:
                 + (f" (proof: {self.verdict.certificate}, verified)" if self.verdict.verified else "")
             )
         if self.forecast:
-            said.append(f"forecast for Gaussian vectors: about {self.forecast.facts:.0f} facts")
+            said.append(f"forecast for Gaussian vectors: {self.forecast.facts:.0f} facts fit")
         said += _some("contradicts an earlier one", self.contradictions)
         said += _some("is impossible by itself", self.alone)
-        if self.first_facts:
-            first = self.first_facts
-            known = f"{_kept(first)}are retrievable{_up_to(first)}"
-            said.append(f"the first {first.retrievable} {known}{_excess(self.forecast)}")
+        if self.first_facts and self.first_facts.left_out < s.facts:
+            said.append(_first_ones(self.first_facts, s.facts) + _excess(self.forecast))
         if self.conflict and self.conflict.smallest and (self.conflict.ended or not self.stage):
             size = len(self.conflict.smallest)
             named = ", ".join(f"{x.key}: {x.answer}" for x in self.conflict.smallest[:4])
@@ -332,19 +330,16 @@ def _some(what: str, facts: list[Involved]) -> list[str]:
     return said
 
 
-def _kept(first: FirstFacts) -> str:
-    if first.left_out:
-        return "of the other facts "
-    return "facts "
-
-
-def _up_to(first: FirstFacts) -> str:
-    """What is known of the first facts beyond those that are retrievable."""
-    if first.impossible is None:
-        return ""
-    if first.impossible == first.retrievable + 1:
-        return f", and {first.impossible} are not"
-    return f" at least, and {first.impossible} are not"
+def _first_ones(first: FirstFacts, count: int) -> str:
+    """What is known of the first facts, in words."""
+    low, high, all_of_them = first.retrievable, first.impossible, count - first.left_out
+    kept = "of the other facts" if first.left_out else "facts"
+    if low == all_of_them and first.left_out:
+        return f"all {low} other facts are retrievable together"
+    if high is None:
+        return f"the first {low} {kept} are retrievable, and perhaps more"
+    gap = "" if high == low + 1 else " (in between, nothing was proved)"
+    return f"the first {low} {kept} are retrievable, the first {high} are not{gap}"
 
 
 def _excess(forecast: Forecast) -> str:
