@@ -21,6 +21,7 @@ from assocmem.capacity.memories import (
     evened,
     explicit_outcomes,
     extents,
+    in_their_spans,
     rank,
     trained_outcome,
 )
@@ -46,6 +47,8 @@ MOST_ALONE = 100
 """Answers that are asked, by a verdict on one fact, whether other targets hide them."""
 DECISIONS = 40
 """Smaller sets that are decided on the way to one that is impossible by itself."""
+SAME = 1e-12
+"""Squared length along a main axis, over the largest, that is rounding in single precision."""
 SHORT_UNIT = 2.0**-23
 """Relative rounding of numbers in single precision."""
 
@@ -194,6 +197,14 @@ def fill_report(
         report.forecast = Forecast(_forecast(report.sizes))
         stage("verdict on all facts")
         verdict = decide(facts, k)
+        if verdict.feasible is None and _flat(report.sizes):
+            stage("verdict on all facts in the directions that vectors have")
+            facts, _, _ = in_their_spans(evened(facts), least=SAME)
+            report.notes.append(
+                "all that is said is about the vectors in the directions that they have, up to rounding: the "
+                f"proofs are about keys in {facts.d_in} dimensions and targets in {facts.d_out}"
+            )
+            verdict = decide(facts, k)
         report.verdict = Decision(
             verdict.feasible,
             _proof(report, "verdict.npz", verdict.certificate, facts),
@@ -234,6 +245,12 @@ def fill_report(
 
 
 # --- stages -------------------------------------------------------------------------------------------------
+
+
+def _flat(sizes):
+    """Whether keys or targets have fewer directions than they could have."""
+    flat_keys = sizes.rank_in < min(sizes.d_in, sizes.facts)
+    return flat_keys or sizes.rank_out < min(sizes.d_out, sizes.targets - 1)
 
 
 def _forecast(sizes):

@@ -96,8 +96,8 @@ def explicit_outcomes(facts: Facts, k: int) -> Iterator[Outcome]:
         note = ""
         if facts.n >= entries:
             note = f"not made: it wants fewer facts than the {entries:,} entries that can be of use"
-        elif not bool(facts.U[:, facts.answers].any(dim=0).all()):
-            note = "not made: an answer is zero, and so are all signals of its keys"
+        elif not bool((facts.U[:, facts.answers].any(dim=0) & facts.V.any(dim=0)).all()):
+            note = "not made: a key or an answer is zero, and so is its signal"
         if note:
             yield Outcome(name, None, None, None, note)
             continue
@@ -157,12 +157,16 @@ def evened(facts: Facts) -> Facts:
     return Facts(targets=scaled(facts.U), keys=scaled(facts.V), answers=facts.answers)
 
 
-def in_their_spans(facts: Facts) -> tuple[Facts, torch.Tensor, torch.Tensor]:
+def in_their_spans(facts: Facts, *, least: float = NOTHING) -> tuple[Facts, torch.Tensor, torch.Tensor]:
     """The same facts in coordinates of the directions that vectors have.
+
+    Equal vectors remain equal to the last digit.
 
     Parameters
     ----------
     facts : Facts
+    least : float
+        Squared length along a main axis, over the largest, up to which a direction counts as none.
 
     Returns
     -------
@@ -171,12 +175,14 @@ def in_their_spans(facts: Facts) -> tuple[Facts, torch.Tensor, torch.Tensor]:
     B, C : Tensor, shapes (d_out, p) and (d_in, q)
         Orthonormal columns; a memory W of these facts is ``B W C'`` of those.
     """
-    bases = []
+    bases, vectors = [], []
     for X in (facts.U, facts.V):
         size, basis = _axes(X, centred=False)
-        bases.append(basis[:, size > NOTHING * size[-1]] if bool(size[-1] > 0) else basis)
-    B, C = bases
-    return Facts(targets=B.T @ facts.U, keys=C.T @ facts.V, answers=facts.answers), B, C
+        bases.append(basis[:, size > least * size[-1]] if bool(size[-1] > 0) else basis)
+        different, which = X.unique(dim=1, return_inverse=True)
+        vectors.append((bases[-1].T @ different)[:, which])
+    U, V = vectors
+    return Facts(targets=U, keys=V, answers=facts.answers), *bases
 
 
 def inverse_gram(X: torch.Tensor, *, centred: bool = False) -> torch.Tensor:
