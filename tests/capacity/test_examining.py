@@ -164,7 +164,7 @@ def test_answers_that_others_hide():
     U = torch.tensor([*corners, (0.2, 0.1), (0.0, 0.0)], dtype=torch.float64).T
     facts = Facts(targets=U, keys=torch.ones(3, 7, dtype=torch.float64), answers=[4, 0, 1, 2, 3, 4, 5])
     assert {i for i, _ in hidden_alone(facts, 1, 10)} == {0, 5, 6}
-    assert all(j < 4 for _, j in hidden_alone(facts, 1, 10))
+    assert all(j < 5 for _, j in hidden_alone(facts, 1, 10))
     assert len(list(hidden_alone(facts, 1, 1))) == 2
 
 
@@ -179,12 +179,12 @@ def read_back(folder):
 
 
 def test_a_report_on_facts_that_are_retrievable(tmp_path):
-    facts = facts_of(7, 20, 12, 8, 6, dtype=torch.float32)
+    facts = facts_of(7, 20, 12, 9, 8, dtype=torch.float32)
     report = capacity_report(facts, folder=tmp_path)
     assert report.finished and report.verdict.retrievable is True and report.verdict.verified
     assert outcome(report, "the matrix of the proof").first == 20
     assert report.first_facts is None and report.conflict is None
-    expected = 8 * 6 / statistical_dimension(12, 1)
+    expected = 9 * 8 / statistical_dimension(12, 1)
     assert report.forecast.facts == pytest.approx(expected)
     assert report.forecast.excess_from == pytest.approx(20 / expected - 1)
     assert read_back(tmp_path) == report.as_dict()

@@ -98,7 +98,7 @@ def _examined(named, top, decisions, folder, started):
         report.write(folder)
         try:
             fill_report(report, facts, called, decisions=decisions, keep=lambda: _keep(report, folder, told))
-        except BaseException:
+        except Exception:
             report.write(folder)
             raise
     except KeyboardInterrupt:

@@ -96,7 +96,12 @@ def capacity_report(
     report, names = begin_report(facts, k=k, key_names=key_names, target_names=target_names)
     require_integer("decisions", decisions, 0)
     keep = (lambda: None) if folder is None else lambda: report.write(folder)
-    fill_report(report, facts, names, decisions=decisions, keep=keep)
+    keep()
+    try:
+        fill_report(report, facts, names, decisions=decisions, keep=keep)
+    except BaseException:
+        keep()
+        raise
     return report
 
 
