@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import math
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from assocmem.capacity.conflicts import (
     repeated_keys,
     weights_by_fact,
 )
-from assocmem.capacity.examine import begin_report, capacity_report
+from assocmem.capacity.examine import capacity_report
 from assocmem.capacity.memories import counts, evened, explicit_outcomes, in_their_spans, inverse_gram, rank
 from assocmem.deciding import certificates
 from assocmem.deciding.feasibility import decide
@@ -147,9 +146,9 @@ def test_a_set_that_is_impossible_by_itself_is_as_small_as_it_says():
 
 
 def test_a_search_that_is_cut_short_says_so():
-    facts = facts_of(6, 40, 4, 4, 3)
+    facts = facts_of(6, 20, 4, 3, 3)
     for most in (0, 1, 3):
-        *_, (which, _, minimal, decisions) = impossible_sets(facts, 1, range(40), most)
+        *_, (which, _, minimal, decisions) = impossible_sets(facts, 1, range(20), most)
         assert not minimal and decisions <= most and decide(chosen(facts, which)).feasible is False
 
 
@@ -164,7 +163,7 @@ def test_answers_that_others_hide():
     U = torch.tensor([*corners, (0.2, 0.1), (0.0, 0.0)], dtype=torch.float64).T
     facts = Facts(targets=U, keys=torch.ones(3, 7, dtype=torch.float64), answers=[4, 0, 1, 2, 3, 4, 5])
     assert {i for i, _ in hidden_alone(facts, 1, 10)} == {0, 5, 6}
-    assert all(j < 5 for _, j in hidden_alone(facts, 1, 10))
+    assert all(j != facts.answers[i] for i, j in hidden_alone(facts, 1, 10))
     assert len(list(hidden_alone(facts, 1, 1))) == 2
 
 
@@ -225,11 +224,11 @@ def test_contradictions_are_named_and_the_rest_is_counted():
         facts_of(10, 9, 2, 3, 1),
         Facts(targets=1e200 * torch.eye(4).double(), keys=1e-200 * torch.eye(4).double()),
         Facts(targets=torch.ones(3, 4), keys=torch.ones(2, 3), answers=[0, 1, 0]),
-        Facts(targets=torch.zeros(1, 2), keys=torch.zeros(1, 2)),
+        Facts(targets=torch.tensor([[0.0, 1.0]]), keys=torch.tensor([[0.0, 1.0]])),
         facts_of(11, 6, 30, 4, 2),
         gaussian_pairs(12, 5, seed=1),
     ],
-    ids=["one fact", "two targets", "huge", "all alike", "zeros", "hidden answers", "pairs"],
+    ids=["one fact", "two targets", "huge", "all alike", "a zero key", "hidden answers", "pairs"],
 )
 @pytest.mark.parametrize("k", [1, "all"])
 def test_reports_on_awkward_facts(facts, k):
@@ -260,6 +259,8 @@ def test_flat_vectors_are_taken_in_the_directions_that_they_have():
         ({"decisions": -1}, "decisions"),
         ({"folder": ""}, "folder"),
         ({"facts": 3}, "facts"),
+        ({"facts": Facts(targets=torch.eye(3), keys=torch.zeros(2, 3))}, "keys that are all zero"),
+        ({"facts": Facts(targets=torch.zeros(3, 3), keys=torch.eye(3))}, "targets that are all zero"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(changes, said):
@@ -286,14 +287,10 @@ def test_an_interrupt_keeps_what_is_known(tmp_path, monkeypatch, stage):
 
     monkeypatch.setattr(examine, stage, interrupted)
     facts = facts_of(8, 40, 6, 4, 4)
-    report, _ = begin_report(facts, k=1)
     with pytest.raises(KeyboardInterrupt):
         capacity_report(facts, folder=tmp_path, decisions=3)
-    if stage == "decide":
-        assert list(tmp_path.iterdir()) == []
-    else:
-        told = read_back(tmp_path)
-        assert not told["finished"] and told["verdict"]["retrievable"] is False
-        assert "partial" in (tmp_path / "report.html").read_text(encoding="utf-8")
-        assert (told["conflict"] is None) == (stage not in STAGES[4:])
-    assert not report.finished and math.isfinite(examine._forecast(report.sizes))
+    told = read_back(tmp_path)
+    assert not told["finished"] and told["stage"]
+    assert "partial" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert (told["verdict"] is None) == (stage == "decide")
+    assert (told["conflict"] is None) == (stage not in STAGES[4:])

@@ -136,6 +136,8 @@ def begin_report(
     require_instance("facts", facts, (Facts, Pairs))
     require_integer("k", k, 1)
     require(k < facts.m, "k", k, f"at most m - 1 = {facts.m - 1}")
+    for name, X in (("keys", facts.V), ("targets", facts.U)):
+        require(bool(X.any()), "facts", f"{name} that are all zero", f"of {name} that are not all zero")
     for name, given, count in (
         ("key_names", key_names, facts.n),
         ("target_names", target_names, facts.m),
