@@ -19,7 +19,7 @@ from assocmem.capacity.conflicts import (
     weights_by_fact,
 )
 from assocmem.capacity.examine import capacity_report
-from assocmem.capacity.memories import counts, evened, explicit_outcomes, in_their_spans, inverse_gram, rank
+from assocmem.capacity.outcomes import counts, evened, explicit_outcomes, in_their_spans, inverse_gram, rank
 from assocmem.deciding import certificates
 from assocmem.deciding.feasibility import decide
 from assocmem.memories.outer_products import correlation_memory

@@ -15,7 +15,7 @@ from assocmem.capacity.conflicts import (
     repeated_keys,
     weights_by_fact,
 )
-from assocmem.capacity.memories import (
+from assocmem.capacity.outcomes import (
     TEN,
     counts,
     evened,
@@ -93,8 +93,8 @@ def capacity_report(
     OSError
         If a file of the report cannot be written.
     """
-    report, names = begin_report(facts, k=k, key_names=key_names, target_names=target_names)
     require_integer("decisions", decisions, 0)
+    report, names = begin_report(facts, k=k, key_names=key_names, target_names=target_names)
     keep = (lambda: None) if folder is None else lambda: report.write(folder)
     keep()
     try:

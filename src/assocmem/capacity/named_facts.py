@@ -79,23 +79,23 @@ def read_facts(
         require(given is None or isinstance(given, str), name, given, "the path of a file, or None")
     require_flag("columns", columns)
     require_flag("one_answer", one_answer)
-    of_keys = read_vectors(keys, "KEYS", columns=columns)
-    of_targets = of_keys if targets == keys else read_vectors(targets, "TARGETS", columns=columns)
+    of_keys = read_vectors(keys, "keys", columns=columns)
+    of_targets = of_keys if targets == keys else read_vectors(targets, "targets", columns=columns)
     n, m = len(of_keys.rows), len(of_targets.rows)
     names = {"key_names": of_keys.names, "target_names": of_targets.names}
     if key_names is not None:
-        names["key_names"] = read_names(key_names, "--key-names", n)
+        names["key_names"] = read_names(key_names, "key_names", n)
     if target_names is not None:
-        names["target_names"] = read_names(target_names, "--target-names", m)
+        names["target_names"] = read_names(target_names, "target_names", m)
     if answers is not None:
-        chosen, found = read_answers(answers, "--answers", keys=n, targets=m, **names)
+        chosen, found = read_answers(answers, "answers", keys=n, targets=m, **names)
     elif n <= m:
         chosen = found = np.arange(n)
     else:
-        turned = "" if columns else " (vectors are rows; --columns, if yours are columns)"
-        raise UsageError(f"KEYS has {n} vectors and TARGETS {m}: --answers must say which is whose{turned}")
+        turned = "" if columns else " (vectors are rows; if yours are columns, say --columns)"
+        raise UsageError(f"keys: {n} vectors for {m} targets, so answers must say which is whose{turned}")
     if m < 2:
-        raise UsageError(f"TARGETS {targets}: has one vector; the answer needs another to compete with")
+        raise UsageError(f"targets {targets}: has one vector; the answer needs another to compete with")
     _require_keys(of_keys.rows[chosen], chosen, names["key_names"], keys)
     if one_answer:
         _, first = np.unique(directions(of_keys.rows[chosen]), return_index=True)
@@ -116,4 +116,4 @@ def _require_keys(rows, chosen, names, source):
         place = int(chosen[empty[0]])
         called = f" ({names[place]})" if names else ""
         more = f", and so are {len(empty) - 1} more" if len(empty) > 1 else ""
-        raise UsageError(f"KEYS {source}: vector {place}{called} is zero{more}; no matrix can answer it")
+        raise UsageError(f"keys {source}: vector {place}{called} is zero{more}; no matrix can answer it")

@@ -71,7 +71,7 @@ def read_vectors(source: str, label: str, *, columns: bool = False) -> Vectors:
     source : str
         Path of the file, perhaps with a colon and the name of an array in it.
     label : str
-        What messages call it, for instance ``"KEYS"``.
+        What messages call it, for instance ``"keys"``.
     columns : bool
         Whether the vectors are the columns of the array; of a text they are its lines in any case.
 
@@ -530,7 +530,7 @@ def _positions(
             label,
             source,
             f"fact {wrong} has {what} {shown(found[wrong])}, and the {what}s have no names; give positions "
-            f"from 0, or names with --{what}-names",
+            f"from 0, or a list of names ({what}_names)",
         )
     places: dict[str, int] = {}
     several = set()
