@@ -53,7 +53,7 @@ def add_parsers(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--decisions",
         metavar="N",
-        default="40",
+        default="30",
         help="sets of facts to decide at most, to find a small impossible one (%(default)s)",
     )
     parser.set_defaults(command=_capacity)
@@ -128,7 +128,7 @@ def _beforehand(facts, report):
     time_of_verdict = "a second or two" if high < 2 else f"{duration(max(1, low))} to {duration(high)}"
     yield (
         f"about {_bytes(facts) / GIB:.1g} GiB of memory; the verdict takes about {time_of_verdict}, all the "
-        "rest some ten times as long (Ctrl-C keeps what is known)"
+        "rest up to fifty times as long (Ctrl-C keeps what is known)"
     )
     if facts.n < facts.d_in and facts.m < facts.d_out:
         yield (

@@ -45,7 +45,7 @@ SHOWN = 40
 """Facts of a proof that a report lists."""
 MOST_ALONE = 100
 """Answers that are asked, by a verdict on one fact, whether other targets hide them."""
-DECISIONS = 40
+DECISIONS = 30
 """Smaller sets that are decided on the way to one that is impossible by itself."""
 SAME = 1e-12
 """Squared length along a main axis, over the largest, that is rounding in single precision."""
@@ -261,8 +261,12 @@ def _flat(sizes):
 
 
 def _forecast(sizes):
-    """Facts that fit for Gaussian vectors with as many directions as these have."""
-    return sizes.rank_in * sizes.rank_out / statistical_dimension(sizes.targets, sizes.top)
+    """Facts that fit for Gaussian vectors with as many directions as these have.
+
+    Few keys span few directions, but further ones would have further directions.
+    """
+    d_in = sizes.rank_in if sizes.rank_in < min(sizes.d_in, sizes.facts) else sizes.d_in
+    return d_in * sizes.rank_out / statistical_dimension(sizes.targets, sizes.top)
 
 
 def _proof(report, name, certificate, facts):
