@@ -44,7 +44,7 @@ def add_parsers(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--out", metavar="DIR", help="folder for the report (default: capacity, or capacity-2, ...)"
     )
-    parser.add_argument("--key-names", metavar="FILE", help="names of keys, one a line")
+    parser.add_argument("--key-names", metavar="FILE", help="names of keys, one a line (of targets, too, if TARGETS is KEYS)")
     parser.add_argument("--target-names", metavar="FILE", help="names of targets, one a line")
     parser.add_argument("--columns", action="store_true", help="vectors are the columns of arrays")
     parser.add_argument(

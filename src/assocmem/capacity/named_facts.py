@@ -56,7 +56,8 @@ def read_facts(
         File with the answer to each key, or with a key and its answer on each line: positions from 0, or
         names. By default key i has target i.
     key_names, target_names : str, optional
-        Files with a name on each line; names in a text of vectors need none.
+        Files with a name on each line; a text of vectors needs none. Where keys and targets are the same
+        file, names of keys are those of targets, too.
     columns : bool
         Whether vectors are the columns of arrays.
     one_answer : bool
@@ -85,6 +86,8 @@ def read_facts(
     names = {"key_names": of_keys.names, "target_names": of_targets.names}
     if key_names is not None:
         names["key_names"] = read_names(key_names, "key_names", n)
+        if targets == keys:
+            names["target_names"] = names["key_names"]
     if target_names is not None:
         names["target_names"] = read_names(target_names, "target_names", m)
     if answers is not None:
