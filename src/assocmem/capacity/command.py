@@ -44,7 +44,9 @@ def add_parsers(commands: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--out", metavar="DIR", help="folder for the report (default: capacity, or capacity-2, ...)"
     )
-    parser.add_argument("--key-names", metavar="FILE", help="names of keys, one a line (of targets, too, if TARGETS is KEYS)")
+    parser.add_argument(
+        "--key-names", metavar="FILE", help="names of keys, one a line (of targets, too, if TARGETS is KEYS)"
+    )
     parser.add_argument("--target-names", metavar="FILE", help="names of targets, one a line")
     parser.add_argument("--columns", action="store_true", help="vectors are the columns of arrays")
     parser.add_argument(
@@ -94,7 +96,7 @@ def _examined(named, top, decisions, folder, started):
         )
         report.sources = named.sources
         for line in _beforehand(facts, report):
-            print(line, flush=True)
+            _print(line)
         report.write(folder)
         try:
             fill_report(report, facts, called, decisions=decisions, keep=lambda: _keep(report, folder, told))
@@ -125,7 +127,9 @@ def _beforehand(facts, report):
     from assocmem.machine import GIB
 
     low, high = (count * _seconds_of_a_pass(facts) for count in (FEWEST_PASSES, MOST_PASSES))
-    time_of_verdict = "a second or two" if high < 2 else f"{duration(max(1, low))} to {duration(high)}"
+    time_of_verdict = (
+        "a second or two" if high < 2 else f"{duration(round(low) or 1)} to {duration(round(high))}"
+    )
     yield (
         f"about {_bytes(facts) / GIB:.1g} GiB of memory; the verdict takes about {time_of_verdict}, all the "
         "rest up to fifty times as long (Ctrl-C keeps what is known)"
@@ -168,13 +172,24 @@ def _keep(report, folder, told):
     for line in report.lines():
         if line not in told:
             told.add(line)
-            print(line, flush=True)
+            _print(line)
 
 
 def _say(report, folder, told, started):
     _keep(report, folder, told)
     state = "written" if report.finished else "partial"
-    print(f"{folder / 'report.html'}: {state} after {duration(time.monotonic() - started)}", flush=True)
+    _print(f"{folder / 'report.html'}: {state} after {duration(time.monotonic() - started)}")
+
+
+def _print(line):
+    """Print a line; on a terminal above those that say how things stand."""
+    if sys.stdout is not None and sys.stdout.isatty():
+        from tqdm import tqdm
+
+        tqdm.write(line)
+        sys.stdout.flush()
+    else:
+        print(line, flush=True)
 
 
 def _whole(name, text, least):
