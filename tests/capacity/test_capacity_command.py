@@ -2,18 +2,25 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from assocmem.__main__ import main
+from assocmem.book.sections import Section
 from assocmem.capacity import command, examine
 from assocmem.capacity.named_facts import read_facts
 from assocmem.deciding import certificates
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -149,3 +156,58 @@ def test_a_signal_keeps_what_is_known(here):
     told = json.loads((here / "o" / "report.json").read_text(encoding="utf-8"))
     assert not told["finished"] and told["verdict"]["retrievable"] is False
     assert not [path for path in (here / "o").iterdir() if path.name.startswith(".")]
+
+
+# --- what the book says -------------------------------------------------------------------------------------
+
+PART = re.search(
+    r"^## Your own keys and targets$(.*?)^\(large-instances\)=$",
+    (ROOT / "book" / "how_to.md").read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
+)[1]
+
+
+def test_the_transcript_in_the_book_is_true(tmp_path, capsys, monkeypatch):
+    """All but how long it takes, and how much memory."""
+    monkeypatch.chdir(tmp_path)
+    exec(re.search(r"```python\n(.*?)```", PART, re.DOTALL)[1], {})
+    command_line, *told = re.search(r"```console\n\$ (.*?)```", PART, re.DOTALL)[1].splitlines()
+    words = shlex.split(command_line.removeprefix("python -m assocmem capacity "))
+    code, said, errors = run(capsys, *words)
+    assert (code, errors, said[0]) == (0, [], told[0])
+    assert said[2:-1] == told[2:-1]
+    for ours, theirs in ((said[1], told[1]), (said[-1], told[-1])):
+        assert ours.split()[:2] == theirs.split()[:2] or ours.split()[0] == theirs.split()[0] == "about"
+
+
+@pytest.mark.skipif(find_spec("papermill") is None, reason="needs the extra for the book")
+def test_the_template_runs_with_files_of_ones_own(here):
+    import jupytext
+    import papermill
+
+    source = ROOT / "notebooks" / "templates" / "my_facts.py"
+    jupytext.write(jupytext.read(source), here / "my_facts.ipynb")
+    settings = {"keys": "keys.npy", "targets": "targets.npy", "decisions": 0, "folder": "o"}
+    done = papermill.execute_notebook(
+        here / "my_facts.ipynb", here / "done.ipynb", settings, kernel_name="python3", progress_bar=False
+    )
+    shown = str([cell.get("outputs") for cell in done.cells])
+    assert "14 keys in 5 dimensions" in shown and "<iframe" in shown
+    assert (here / "o" / "report.html").exists()
+
+
+def test_the_template_says_what_its_parameters_are():
+    """As those of a section do, though it is none."""
+    path = ROOT / "notebooks" / "templates" / "my_facts.py"
+    section = Section("my_facts", path, path.read_text(encoding="utf-8"))
+    assert set(section.parameters) >= {"keys", "targets", "answers"}
+
+
+@pytest.mark.skipif(not (ROOT / "data" / "words").is_dir(), reason="the words are not there")
+def test_the_words_of_the_book_are_decided(tmp_path, capsys):
+    words = ROOT / "data" / "words"
+    vectors, names, capitals = (str(words / x) for x in ("vectors.npy", "words.txt", "capital.txt"))
+    given = vectors, vectors, "--key-names", names, "--answers", capitals, "--out", str(tmp_path / "o")
+    code, said, errors = run(capsys, *given)
+    assert (code, errors) == (0, []) and said[2].startswith("yes: a 50 x 50 matrix retrieves all")
+    assert certificates.holds(*certificates.load(tmp_path / "o" / "verdict.npz"))

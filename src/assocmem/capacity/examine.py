@@ -266,7 +266,7 @@ def _forecast(sizes):
     Few keys span few directions, but further ones would have further directions.
     """
     d_in = sizes.rank_in if sizes.rank_in < min(sizes.d_in, sizes.facts) else sizes.d_in
-    return d_in * sizes.rank_out / statistical_dimension(sizes.targets, sizes.top)
+    return float(f"{d_in * sizes.rank_out / statistical_dimension(sizes.targets, sizes.top):.6g}")
 
 
 def _proof(report, name, certificate, facts):
