@@ -24,9 +24,7 @@ targets = "targets.npy"  # file of target vectors, perhaps the same; any
 answers = ""  # file with the answer to each key, empty if key i has target i; any
 key_names = ""  # file with the name of each key, or empty; any
 top = 1  # how many of the best competitors an answer has to beat on average; [1, inf)
-decisions = (
-    30  # sets of facts that are decided to find a small impossible one; [0, inf)
-)
+decisions = 30  # sets to decide in search of a small impossible one; [0, inf)
 folder = ""  # where the report and its proofs are written, empty for nowhere; any
 
 # %% [markdown]
