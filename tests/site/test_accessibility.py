@@ -5,8 +5,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 import pytest
-from bs4 import BeautifulSoup
-from conftest import toc_pages
+from conftest import WITHOUT_STROKES, soup, toc_pages
 
 pytestmark = pytest.mark.site
 
@@ -35,12 +34,7 @@ TYPESET = """
         return document.readyState === 'complete' && formulas.every(m => m.querySelector('mjx-container'));
     }
 """
-# What axe leaves out takes it most of its time all the same, so it goes, and what is around keeps its place.
-# The strokes of formulas leave their frames behind,
-WITHOUT_STROKES = (
-    "() => document.querySelectorAll('mjx-container svg').forEach(frame => frame.replaceChildren())"
-)
-# and the article, where only its surroundings are looked at, its height.
+# Where only its surroundings are looked at, the article goes as well, and leaves them where they are.
 WITHOUT_ARTICLE = """
     () => document.querySelectorAll('article').forEach(article => {
         article.style.boxSizing = 'border-box';
@@ -51,10 +45,6 @@ WITHOUT_ARTICLE = """
 SETTLED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 MOST_BYTES = 6_000_000
 """Of one page with all that it loads: 2.3 million are MathJax, 1.5 million the icons of the theme."""
-
-
-def soup(site, name):
-    return BeautifulSoup((site / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
 
 
 @pytest.mark.parametrize("origin", ["loopback"], indirect=True)
@@ -80,7 +70,7 @@ def test_no_serious_violation(page, origin, name):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_headings_are_in_order_and_the_language_is_named(site, name):
-    page = soup(site, name)
+    page = soup(site / f"{name}.html")
     assert page.html["lang"] == "en"
     levels = [int(tag.name[1]) for tag in page.select_one("article").find_all(re.compile("^h[1-6]$"))]
     assert levels[0] == 1
@@ -90,7 +80,7 @@ def test_headings_are_in_order_and_the_language_is_named(site, name):
 
 @pytest.mark.parametrize("name", SECTIONS)
 def test_every_figure_has_a_caption_and_says_what_is_seen(site, name):
-    images = soup(site, name).select("article .cell_output img, article figure img")
+    images = soup(site / f"{name}.html").select("article .cell_output img, article figure img")
     assert images
     for image in images:
         figure = image.find_parent("figure")
@@ -103,7 +93,7 @@ def test_every_figure_has_a_caption_and_says_what_is_seen(site, name):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_tables_have_header_cells(site, name):
-    for table in soup(site, name).select("article table"):
+    for table in soup(site / f"{name}.html").select("article table"):
         assert table.find("th"), table.get_text(" ", strip=True)[:200]
 
 
@@ -154,6 +144,6 @@ def test_page_weighs_little(site, name):
     path = site / f"{name}.html"
     loaded = {
         (path.parent / re.sub(r"[?#].*", "", tag.get("src") or tag.get("href"))).resolve()
-        for tag in soup(site, name).select("script[src], link[rel=stylesheet], img[src]")
+        for tag in soup(path).select("script[src], link[rel=stylesheet], img[src]")
     }
     assert path.stat().st_size + sum(file.stat().st_size for file in loaded) < MOST_BYTES
