@@ -25,6 +25,9 @@ FLAGS = (
     "--disable-sync",
 )
 
+TAKES = 30_000
+"""Milliseconds for whatever a page does: a few hundred on an idle machine, and many times that on a busy one."""
+
 
 def toc_pages() -> list[str]:
     """Return every page that the table of contents names, in its order."""
@@ -144,7 +147,7 @@ def page(request, context, origin, left):
     page.trouble = []
     page.set_viewport_size({"width": 1280, "height": 800})
     page.emulate_media(media="null", color_scheme="null", reduced_motion="null")
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(TAKES)
     failed = request.session.testsfailed
     yield page
     page.evaluate("localStorage.clear()")

@@ -12,7 +12,7 @@ from importlib.resources import files
 from itertools import product
 
 import pytest
-from conftest import WITHOUT_STROKES, Quiet, soup, toc_pages
+from conftest import TAKES, WITHOUT_STROKES, Quiet, soup, toc_pages
 
 pytestmark = pytest.mark.site
 
@@ -21,7 +21,6 @@ CELL = ".am-light.tag_answer"
 BESIDE = "/_static/pyodide/"
 LATER = re.compile(r"/pyodide/|/running/(light|worker)\.js")
 """What is loaded when a reader wants to run something."""
-TAKES = 10_000  # ms for whatever the page does
 REAL = 300_000  # ms for Pyodide on a busy machine
 AXE = """
     async () => {
