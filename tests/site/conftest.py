@@ -26,7 +26,7 @@ FLAGS = (
 )
 
 TAKES = 30_000
-"""Milliseconds for whatever a page does: a few hundred on an idle machine, and many times that on a busy one."""
+"""Milliseconds for whatever a page does: many times what it takes where nothing else runs."""
 
 
 def toc_pages() -> list[str]:
