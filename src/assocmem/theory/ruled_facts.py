@@ -83,7 +83,8 @@ def led_distance(m: int, lead: float, variance: float = 1.0) -> float:
     Returns
     -------
     float
-        To an absolute 1e-6 up to ten thousand targets, and 1e-3 at a million; `statistical_dimension` at lead 0 and variance 1.
+        To an absolute 1e-6 up to ten thousand targets, and 1e-3 at a million. At lead 0 and variance 1 it is
+        `statistical_dimension`.
 
     Raises
     ------
