@@ -99,7 +99,7 @@ def statement_of(entry: Tag) -> list[Tag]:
             if parts:
                 break
             continue
-        if not child.get_text(strip=True).startswith("In the proof"):
+        if not child.get_text(strip=True).startswith(("In the proof", "Goes on from")):
             parts.append(child)
     return parts
 

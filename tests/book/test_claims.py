@@ -164,7 +164,7 @@ def test_surprises_are_the_verdicts_that_the_text_does_not_report():
 
 
 def test_catalogue_is_that_of_the_paper():
-    kinds = Counter(s.kind for s in statements().values())
+    kinds = Counter(s.kind for s in statements().values() if not s.beyond)
     assert kinds - Counter(claim=kinds["claim"]) == {
         "theorem": 3,
         "proposition": 14,
@@ -181,15 +181,23 @@ def test_catalogue_is_that_of_the_paper():
     assert {s.section for s in statements().values()} <= set(section_names())
 
 
+def test_what_the_book_adds_stands_behind_the_paper():
+    beyond = [s.beyond for s in statements().values()]
+    assert beyond == sorted(beyond)
+
+
 def test_catalogue_entries_are_complete_and_typeset():
     for statement in statements().values():
         if statement.kind == "claim":  # a sentence of the paper that has neither number nor label of its own
             assert re.fullmatch(r"claim-[a-z0-9-]+", statement.id)
             assert statement.number is None
+        elif statement.beyond:
+            assert re.fullmatch(r"beyond-[a-z0-9-]+", statement.id)
+            assert (statement.number, statement.label, statement.place) == (None, None, None)
         else:
             slug = statement.number or statement.label.removeprefix("eq:").replace("_", "-").lower()
             assert statement.id == f"{statement.kind}-{slug}"
-        assert re.fullmatch(r"(Section|Appendix) [0-9A-Z]+(\.\d+)*", statement.place)
+        assert statement.beyond or re.fullmatch(r"(Section|Appendix) [0-9A-Z]+(\.\d+)*", statement.place)
         assert statement.says.count("$") % 2 == 0
         assert len(statement.says) > 40
         assert statement.source.startswith(statement.name)

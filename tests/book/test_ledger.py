@@ -3,8 +3,9 @@
 import json
 
 from assocmem.book import ledger as module
-from assocmem.book.claims import check, statements
+from assocmem.book.claims import Statement, check, statements
 from assocmem.book.ledger import anchors, ledger, ledger_line, ledger_page, miscounts
+from assocmem.book.proof_map import proof_map
 
 TITLES = {"correlation_memory": "Outer products"}
 
@@ -68,7 +69,7 @@ def test_the_page_shows_every_statement_and_links_each_check():
         assert overview.count(f"[{statement.name}](#{statement.id})\n") == 1
         assert entries.count(f"({statement.id})=") == 1
         assert statement.title in overview
-        assert statement.place in entries
+        assert statement.beyond or statement.place in entries
     assert "[Outer products](#check-proposition-1)" in overview
     assert '[the constant [8]](#check-proposition-1-2) <svg class="strip strip-small"' in entries
     assert "</svg> 0 tolerances away" in overview
@@ -76,13 +77,59 @@ def test_the_page_shows_every_statement_and_links_each_check():
     assert "## Dual certificate (to come)" in page
 
 
+def added(monkeypatch, **changes):
+    """The statements of the paper and one beyond it."""
+    settings = {
+        "id": "beyond-facts",
+        "kind": "beyond",
+        "number": None,
+        "label": None,
+        "place": None,
+        "title": "Facts that fit",
+        "says": "So many facts fit into any matrix.",
+        "section": "correlation_memory",
+        "uses": ("theorem-1",),
+    }
+    new = Statement(**settings | changes)
+    everything = {name: s for name, s in statements().items() if not s.beyond} | {new.id: new}
+    for place in ("claims", "ledger", "proof_map"):
+        monkeypatch.setattr(f"assocmem.book.{place}.statements", lambda: everything)
+    return new
+
+
+def test_what_is_beyond_the_paper_is_marked_and_no_part_of_its_proof(monkeypatch):
+    new = added(monkeypatch)
+    checks = {"correlation_memory": [eight(8), eight(8, new.id)]}
+    entries = ledger(checks)
+    assert [entry["id"] for entry in entries if entry["beyond"]] == [new.id]
+    entry = entries[-1]
+    assert (entry["source"], entry["verdict"], entry["uses"]) == ("Beyond the paper", "holds", ["theorem-1"])
+    page = ledger_page(entries, TITLES)
+    overview, below = page.split("\n## ", 1)
+    assert "[Beyond the paper](#beyond-facts)" in overview
+    assert "*Facts that fit*; not in the paper\n" in below
+    assert "*Goes on from*: [Theorem 1](#theorem-1).\n" in below
+    assert "is used by [Beyond" not in below
+    count = len(entries) - 1
+    line = ledger_line(entries)
+    assert line.startswith(
+        f"Of {count} statements, figures and claims of the paper and 1 statement beyond it, "
+    )
+    assert '?verdict=holds">2 hold</a>' in line
+    drawn = proof_map(entries)
+    assert new.id not in drawn
+    assert "theorem-1" in drawn
+    added(monkeypatch, uses=())
+    assert "*Goes on from*" not in ledger_page(ledger(checks), TITLES)
+
+
 def test_one_sentence_counts_and_links_what_there_is():
-    line = ledger_line(ledger({"correlation_memory": [eight(8), eight(4, "lemma-3")]}))
-    assert line == (
-        f"Of {len(statements())} statements, figures and claims, "
+    entries = [e for e in ledger({"correlation_memory": [eight(8), eight(4, "lemma-3")]}) if not e["beyond"]]
+    assert ledger_line(entries) == (
+        f"Of {len(entries)} statements, figures and claims, "
         '<a href="ledger.html?verdict=holds">1 holds</a>, '
         '<a href="ledger.html?verdict=does-not-hold">1 does not</a> and '
-        f'<a href="ledger.html?verdict=not-yet">{len(statements()) - 2} are not decided yet</a>.\n'
+        f'<a href="ledger.html?verdict=not-yet">{len(entries) - 2} are not decided yet</a>.\n'
         'The verdicts rest on 2 checks: <a href="ledger.html?kind=simulation">2 by simulation</a>.\n'
     )
 

@@ -23,7 +23,8 @@ from assocmem.book.proof_map import (
 from assocmem.book.sections import section_names
 from assocmem.sweeps.project import project_root
 
-USES = {name: list(statement.uses) for name, statement in statements().items()}
+OF_PAPER = {name: statement for name, statement in statements().items() if not statement.beyond}
+USES = {name: list(statement.uses) for name, statement in OF_PAPER.items()}
 STATED_FIRST = {"theorem-3": {"lemma-7", "lemma-9", "lemma-10", "lemma-11"}}
 """Statements of an appendix that it states before the lemmas of their proof."""
 SVG = "{http://www.w3.org/2000/svg}"
@@ -82,7 +83,7 @@ def test_arrows_that_are_left_out_follow_from_others():
 
 def test_boxes_do_not_overlap_and_lines_pass_between_them():
     for half in (True, False):
-        own = {n for n, s in statements().items() if (s.section in FIRST_PLACE) == half}
+        own = {n for n, s in OF_PAPER.items() if (s.section in FIRST_PLACE) == half}
         boxes, passages = places({n: [u for u in USES[n] if u in own] for n in own})
         assert {p.name for p in boxes} == own
         for a, b in itertools.combinations(boxes, 2):
@@ -146,6 +147,7 @@ def test_the_halves_are_sections_of_the_book():
 def test_each_entry_of_the_ledger_names_its_neighbours():
     entries = ledger_page(ledger({}), {}).split("::::{div} ledger-entry\n")[1:]
     told = {re.match(r"\((.*)\)=", entry)[1]: entry for entry in entries}
+    told = {name: entry for name, entry in told.items() if not statements()[name].beyond}
     assert told.keys() == USES.keys()
     used_by = users(USES)
     for name, entry in told.items():

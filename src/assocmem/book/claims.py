@@ -35,7 +35,9 @@ FORCE = 3
 MIME = "application/vnd.assocmem.check+json"
 """The type under which an executed notebook carries a check as data."""
 STATEMENTS = Path(__file__).with_name("claims.yml")
-"""The statements of the paper in the words of the book."""
+"""The statements of the paper, and those that the book adds, in the words of the book."""
+BEYOND = "beyond"
+"""The kind of a statement that is not in the paper."""
 FEW = 4
 """Up to so many numbers are listed one by one: more would not fit into a cell of the ledger."""
 _BADGES = {
@@ -49,29 +51,30 @@ _BADGES = {
 
 @dataclass(frozen=True)
 class Statement:
-    """A numbered statement or figure of the paper, in the words of the book.
+    """A statement or figure of the paper, or one that the book adds, in the words of the book.
 
     Attributes
     ----------
     id : str
         For instance ``"theorem-1"``.
     kind, number, label : str, int or None, str or None
-        As printed and labelled in the paper.
-    place : str
-        The paper's section it stands in.
+        As printed and labelled in the paper; of the kind `BEYOND`, what the book adds.
+    place : str or None
+        The paper's section it stands in, None for what the book adds.
     title, says : str
         What it is about, and what it claims.
     section : str
         The section of this book that checks it.
     uses : tuple of str
-        Ids of the statements that its proof in the paper rests on, as far as it cites or needs them directly.
+        Ids of the statements that its proof in the paper rests on, as far as it cites or needs them directly;
+        for what the book adds, the statements from which it goes on.
     """
 
     id: str
     kind: str
     number: int | None
     label: str | None
-    place: str
+    place: str | None
     title: str
     says: str
     section: str
@@ -79,10 +82,17 @@ class Statement:
 
     @property
     def name(self) -> str:
-        """``Theorem 1``, or for what has no number in the paper ``Formula`` or ``Claim``."""
+        """``Theorem 1``, for what has no number ``Formula`` or ``Claim``, or ``Beyond the paper``."""
+        if self.beyond:
+            return "Beyond the paper"
         if self.number:
             return f"{self.kind.capitalize()} {self.number}"
         return "Claim" if self.kind == "claim" else "Formula"
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the book adds it to the paper."""
+        return self.kind == BEYOND
 
     @property
     def called(self) -> str:
@@ -92,12 +102,13 @@ class Statement:
     @property
     def source(self) -> str:
         """Name, place and label in the paper, for a machine-readable entry."""
-        return f"{self.name}, {self.place}" + (f" [{self.label}]" if self.label else "")
+        place = f", {self.place}" if self.place else ""
+        return f"{self.name}{place}" + (f" [{self.label}]" if self.label else "")
 
 
 @cache
 def statements() -> dict[str, Statement]:
-    """All numbered statements and figures of the paper by id, in its order."""
+    """All statements and figures of the paper by id, in its order, and then what the book adds to it."""
     entries = yaml.safe_load(STATEMENTS.read_text(encoding="utf-8"))
     return {entry["id"]: Statement(**entry | {"uses": tuple(entry.get("uses", ()))}) for entry in entries}
 

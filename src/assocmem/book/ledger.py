@@ -1,4 +1,4 @@
-"""The ledger: one entry for each statement of the paper, as data for machines and as a page."""
+"""The ledger: an entry for each statement, of the paper and beyond it, as data for machines and as a page."""
 
 import math
 from collections import Counter
@@ -85,7 +85,7 @@ def _times(count):
 def ledger(
     checks: Mapping[str, Sequence[Check]], on_first_page: Mapping[str, int] | None = None
 ) -> list[dict]:
-    """One entry for each statement of the paper, as plain data for ``claims.json``.
+    """One entry for each statement, as plain data for ``claims.json``.
 
     Parameters
     ----------
@@ -115,6 +115,7 @@ def ledger(
                 "source": statement.source,
                 "title": statement.title,
                 "section": statement.section,
+                "beyond": statement.beyond,
                 "uses": list(statement.uses),
                 "verdict": worst["verdict"],
                 "kinds": [kind for kind in KINDS if kind in {e["kind"] for e in own}],
@@ -156,7 +157,7 @@ def ledger_line(entries: Sequence[dict]) -> str:
         for verdict, verbs in _VERBS.items()
         if (count := counts[verdict])
     ]
-    first = f"Of {len(entries)} statements, figures and claims, {_listed(parts)}."
+    first = f"Of {_all(entries)}, {_listed(parts)}."
     kinds = Counter(c["kind"] for entry in entries for c in entry["checks"])
     if not kinds:
         return first + "\n"
@@ -166,6 +167,15 @@ def ledger_line(entries: Sequence[dict]) -> str:
         if (count := kinds[kind])
     ]
     return f"{first}\nThe verdicts rest on {kinds.total()} checks: {_listed(parts)}.\n"
+
+
+def _all(entries):
+    """How many entries there are of the paper, and how many beyond it."""
+    beyond = sum(entry["beyond"] for entry in entries)
+    words = f"{len(entries) - beyond} statements, figures and claims"
+    if not beyond:
+        return words
+    return f"{words} of the paper and {beyond} {'statement' if beyond == 1 else 'statements'} beyond it"
 
 
 def _listed(parts):
@@ -211,6 +221,7 @@ _HEAD = """\
 # The ledger
 
 Every numbered statement and figure of the paper, with what was measured.
+What the book adds is marked *Beyond the paper*, and met its numbers in the same way.
 A verdict is earned by numbers.
 Every number must agree with the prediction.
 All numbers of a check together must contradict a named falsehood.
@@ -244,11 +255,12 @@ def _overview(entries, titles):
 def _entry(entry):
     statement = statements()[entry["id"]]
     label = f", `{statement.label}`" if statement.label else ""
+    place = "not in the paper" if statement.beyond else f"in the paper {statement.place}{label}"
     lines = [
         "::::{div} ledger-entry",
         f"({entry['id']})=",
         f"**{statement.name}** {badge(entry['verdict'])}  ",
-        f"*{statement.title}*; in the paper {statement.place}{label}",
+        f"*{statement.title}*; {place}",
         "",
         statement.says.strip(),
         "",
@@ -261,8 +273,11 @@ def _entry(entry):
 
 
 def _neighbours(statement):
-    """A line on what a statement rests on and what rests on it."""
-    users = [other.id for other in statements().values() if statement.id in other.uses]
+    """A line on what a statement rests on and what rests on it, or from what one beyond the paper goes on."""
+    if statement.beyond:
+        names = ", ".join(f"[{statements()[name].called}](#{name})" for name in statement.uses)
+        return [f"*Goes on from*: {names}.", ""] if names else []
+    users = [other.id for other in statements().values() if statement.id in other.uses and not other.beyond]
     words = [
         f"{verb} {', '.join(f'[{statements()[name].called}](#{name})' for name in names)}"
         for verb, names in (("uses", statement.uses), ("is used by", users))

@@ -362,13 +362,14 @@ def proof_map(entries: Sequence[Mapping]) -> str:
     Parameters
     ----------
     entries : sequence of mapping
-        All of them, from `assocmem.book.ledger.ledger`.
+        All of them, from `assocmem.book.ledger.ledger`; what is beyond the paper is no part of its proof.
 
     Returns
     -------
     str
         MyST Markdown.
     """
+    entries = [entry for entry in entries if not entry["beyond"]]
     halves = {
         "Top-1 retrieval": [e for e in entries if e["section"] in FIRST_PLACE],
         "Tail-average learning": [e for e in entries if e["section"] not in FIRST_PLACE],
