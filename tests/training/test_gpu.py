@@ -142,7 +142,7 @@ def test_fits_on_a_card_end_where_those_on_processors_end(loss, precision):
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("loss", LOSSES[:3], ids=str)
 def test_blocks_on_a_card_say_what_blocks_on_processors_say(loss, precision, monkeypatch):
-    monkeypatch.setattr(passes, "block_columns", lambda *_: 300)
+    monkeypatch.setattr(passes, "block_columns", lambda *_, **__: 300)
     (pairs, W, D), (gpu, *there) = problem(1000, 70, 2.0), problem(1000, 70, 2.0, "cuda")
     tolerance = {"float64": 1e-10, "float32": 1e-4, "tf32x3": 1e-4, "tf32": 0.1}[precision]
     mine = loss_pass(pairs, loss, W).gradient, hessian_pass(pairs, loss, W, D)
