@@ -225,6 +225,20 @@ def scalar_instance(
     return {name: float(f"{x:.6g}") for name, x in found.items()} | empty
 
 
+def last_retrievable_fact(
+    relation: Annotated[int, "place in words.word_lists.RELATIONS; [0, 4]"],
+    kind: Annotated[int, "place in words.nested_facts.KINDS; [0, 2]"],
+    d: Annotated[int, "coordinates of the vectors of words; [2, 50]"],
+    order: Annotated[int, "seed of the order of the facts; [0, 9007199254740991]"],
+) -> Row:
+    """Largest number of facts about words, the first of a random order, that some memory retrieves."""
+    from assocmem.experiments.words.nested_facts import KINDS, facts_of, last_retrievable_fact
+    from assocmem.experiments.words.word_lists import RELATIONS
+
+    facts = facts_of(RELATIONS[relation], KINDS[kind], d, order)
+    return {"n": last_retrievable_fact(facts), "facts": facts.n, "targets": facts.m}
+
+
 REGISTERED = (
     top1_verdict,
     tail_verdict,
@@ -241,6 +255,7 @@ REGISTERED = (
     outer_product_failure,
     removal_motion,
     scalar_instance,
+    last_retrievable_fact,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
