@@ -239,6 +239,21 @@ def last_retrievable_fact(
     return {"n": last_retrievable_fact(facts), "facts": facts.n, "targets": facts.m}
 
 
+def word_costs(
+    relation: Annotated[int, "place in words.word_lists.RELATIONS; [0, 4]"],
+    d: Annotated[int, "coordinates of the vectors of words; [2, 50]"],
+    order: Annotated[int, "seed of the order of the facts; [0, 9007199254740991]"],
+) -> Row:
+    """Rule of the first half of a relation, and what a fact of the second costs, without and with it."""
+    from assocmem.experiments.words.word_forecasts import word_forecast
+    from assocmem.experiments.words.word_lists import RELATIONS
+
+    found = word_forecast(RELATIONS[relation], d, order)
+    rule = {"q": found.rule.strength, "spread": found.rule.spread, "strength": found.strength}
+    means = {"alone": found.alone.mean(), "led": found.led.mean()}
+    return {name: float(f"{x:.5g}") for name, x in (rule | means).items()}
+
+
 REGISTERED = (
     top1_verdict,
     tail_verdict,
@@ -256,6 +271,7 @@ REGISTERED = (
     removal_motion,
     scalar_instance,
     last_retrievable_fact,
+    word_costs,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
