@@ -254,6 +254,18 @@ def word_costs(
     return {name: float(f"{x:.5g}") for name, x in (rule | means).items()}
 
 
+def last_ruled_fact(
+    d: Annotated[int, "dimension of keys and targets; [4, 100]"],
+    m: Annotated[int, "targets; [2, 10000]"],
+    strength: Annotated[float, "strength of the rule; [0, 10)"],
+    seed: Seed,
+) -> Row:
+    """Largest number of Gaussian facts, the first of those of a rule, that some memory retrieves."""
+    from assocmem.experiments.words.nested_facts import last_retrievable_fact, ruled_facts
+
+    return {"n": last_retrievable_fact(ruled_facts(m, m, d, strength, seed=seed))}
+
+
 REGISTERED = (
     top1_verdict,
     tail_verdict,
@@ -272,6 +284,7 @@ REGISTERED = (
     scalar_instance,
     last_retrievable_fact,
     word_costs,
+    last_ruled_fact,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
@@ -323,12 +336,17 @@ def _asks_of_outer_product_failure(n, ratio):
     ]
 
 
+def _asks_of_last_ruled_fact(d, m, strength, seed):
+    return [("strength", strength < d**0.5, f"below the root of d, {d**0.5:.4g}")]
+
+
 RELATIONS = {
     "removal": _asks_of_removal,
     "removal_motion": _asks_of_removal_motion,
     "dimension": _asks_of_dimension,
     "pooled": _asks_of_pooled,
     "outer_product_failure": _asks_of_outer_product_failure,
+    "last_ruled_fact": _asks_of_last_ruled_fact,
 }
 """What parameters demand of each other, by point function: a function of all of them that lists names,
 whether their values will do, and what would. They stand beside the functions and not in them, since they say

@@ -11,7 +11,9 @@ from assocmem.experiments.words.nested_facts import (
     first_facts,
     halves,
     last_retrievable_fact,
+    ruled_facts,
 )
+from assocmem.experiments.words.rule_strength import measure_rule
 from assocmem.pairs.data import Facts
 
 
@@ -59,6 +61,25 @@ def test_where_none_fits_it_is_none():
     assert last_retrievable_fact(facts) == 0
 
 
+def test_ruled_facts_have_the_strength_that_was_asked_for():
+    facts = ruled_facts(3000, 3000, 9, 1.8, seed=0)
+    targets, keys = facts.targets.numpy(), facts.keys.numpy()
+    rule = measure_rule(targets, keys, np.arange(3000))
+    assert rule.strength == pytest.approx(1.8, abs=0.05)
+    assert rule.spread == pytest.approx(0.36, abs=0.05)
+    np.testing.assert_allclose(targets @ targets.T / 3000, np.eye(9), atol=0.1)
+    few = ruled_facts(20, 3000, 9, 1.8, seed=0)
+    assert torch.equal(few.keys, facts.keys[:, :20]) and torch.equal(few.targets, facts.targets)
+
+
+def test_a_rule_makes_room_for_more_facts():
+    without, weak = (
+        np.mean([last_retrievable_fact(ruled_facts(40, 40, 6, q, seed=s)) for s in range(5)])
+        for q in (0.0, 1.8)
+    )
+    assert weak > 1.15 * without
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -67,6 +88,8 @@ def test_where_none_fits_it_is_none():
         (lambda: halves("past", 5, -1), "order = -1"),
         (lambda: facts_of("past", "false", 5, 0), "kind = 'false'"),
         (lambda: first_facts(facts_of("capital", "true", 3, 0), 79), "n = 79: must be at most 78"),
+        (lambda: ruled_facts(5, 4, 3, 1.0, seed=0), "n = 5: must be at most m = 4"),
+        (lambda: ruled_facts(4, 4, 4, 2.0, seed=0), "strength = 2.0"),
     ],
 )
 def test_bad_arguments_are_named(call, message):
