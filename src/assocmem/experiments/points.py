@@ -261,7 +261,8 @@ def last_ruled_fact(
     seed: Seed,
 ) -> Row:
     """Largest number of Gaussian facts, the first of those of a rule, that some memory retrieves."""
-    from assocmem.experiments.words.nested_facts import last_retrievable_fact, ruled_facts
+    from assocmem.experiments.words.nested_facts import last_retrievable_fact
+    from assocmem.experiments.words.ruled_instances import ruled_facts
 
     return {"n": last_retrievable_fact(ruled_facts(m, m, d, strength, seed=seed))}
 

@@ -11,9 +11,9 @@ from assocmem.experiments.words.nested_facts import (
     first_facts,
     halves,
     last_retrievable_fact,
-    ruled_facts,
 )
 from assocmem.experiments.words.rule_strength import measure_rule
+from assocmem.experiments.words.ruled_instances import ruled_facts
 from assocmem.pairs.data import Facts
 
 

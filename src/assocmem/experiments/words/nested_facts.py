@@ -5,13 +5,12 @@ facts that a memory is asked to hold are those of the second, in a random order,
 relation as a target. Only the first coordinates of the vectors are used, where all would hold every fact.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-from assocmem.checks import require, require_choice, require_integer, require_number
+from assocmem.checks import require, require_choice, require_integer
 from assocmem.deciding.feasibility import decide_top1
 from assocmem.experiments.bisection import last_that_holds
 from assocmem.experiments.words.word_lists import RELATIONS, read_relation, read_words
@@ -159,40 +158,3 @@ def last_retrievable_fact(facts: Facts) -> int:
     start = min(facts.n, max(1, round(expected)))
     first = max(1, round(FIRST_STRIDE * start))
     return last_that_holds(retrievable, start, lambda n, strides: first * 2**strides, ceiling=facts.n)[0]
-
-
-def ruled_facts(n: int, m: int, d: int, strength: float, *, seed: int) -> Facts:
-    """Gaussian facts whose answers follow a linear rule: the answer of a key is ``rho v`` up to noise.
-
-    Every key has a target of its own among the first n, and all d canonical correlations are alike.
-
-    Parameters
-    ----------
-    n, m : int
-        Facts and targets, ``1 <= n <= m``.
-    d : int
-        Dimension of both.
-    strength : float
-        ``rho sqrt(d)``, from 0 to below ``sqrt(d)``.
-    seed : int
-        Nonnegative.
-
-    Returns
-    -------
-    Facts
-
-    Raises
-    ------
-    ValueError
-        For an argument out of range.
-    """
-    require_integer("n", n, 1)
-    require_integer("m", m, 2)
-    require(n <= m, "n", n, f"at most m = {m}")
-    require_integer("d", d, 1)
-    require_integer("seed", seed, 0)
-    require_number("strength", strength, 0, math.sqrt(d), ends="[)")
-    rng = np.random.default_rng(seed)
-    rho = strength / math.sqrt(d)
-    targets, keys = rng.standard_normal((2, m, d))  # row by row, so that a larger draw begins alike
-    return Facts(torch.tensor((rho * keys + math.sqrt(1 - rho**2) * targets).T), torch.tensor(keys[:n].T))
