@@ -11,6 +11,7 @@ import pkgutil
 import random
 import re
 import signal
+import tempfile
 import traceback
 import warnings
 from functools import cache
@@ -103,6 +104,17 @@ def hostile_values():
         "nan in a tensor": torch.full((4, 4), torch.nan, dtype=torch.float64),
         "lists in a list": [[1.0, 2.0], [3.0]],
     }
+
+
+FOLDER = tempfile.TemporaryDirectory()
+"""Has the files that calls read."""
+
+
+def saved(name, array):
+    """Path of a file with an array."""
+    path = f"{FOLDER.name}/{name}.npy"
+    np.save(path, array)
+    return path
 
 
 @cache
@@ -396,6 +408,22 @@ def calls():
         "deciding.feasibility.verify": {
             "certificate": certificate,
             "pairs": gaussian_pairs(12, 8, seed=1),
+        },
+        "capacity.examine.capacity_report": {
+            "facts": pairs,
+            "k": 2,
+            "key_names": list("abcdefghijkl"),
+            "target_names": list("ABCDEFGHIJKL"),
+            "decisions": 2,
+            "folder": None,
+        },
+        "capacity.named_facts.read_facts": {
+            **{"keys": saved("keys", V.T), "targets": saved("targets", U.T)},
+            "answers": saved("answers", np.arange(12)),
+            "key_names": saved("names", np.array(list("abcdefghijkl"))),
+            "target_names": None,
+            "columns": False,
+            "one_answer": False,
         },
     }
 
