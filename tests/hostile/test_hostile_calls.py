@@ -298,6 +298,8 @@ def calls():
         "theory.finite_dimension.LawsAtSize.quantile": (sized.quantile, {"kind": "signal", "p": [0.1, 0.9]}),
         "theory.finite_dimension.LawsAtSize.cdf": (sized.cdf, {"kind": "percentile", "t": [0.1, 0.9]}),
         "theory.finite_percentiles.percentile_cdf_at_size": {"omega": 0.5, "n": 12, "d": 4},
+        "theory.ruled_facts.led_distance": {"m": 12, "lead": 1.0, "variance": 1.5},
+        "theory.ruled_facts.ruled_cost": {"m": 12, "strength": 1.0, "spread": 0.2},
         "theory.kinematics.statistical_dimension": {"n": 12, "k": 1},
         "theory.kinematics.critical_dimension": {"n": 12, "k": 1},
         "theory.kinematics.retrieval_probability": {"n": 12, "d": 8, "k": 1, "shift": 0.0},
