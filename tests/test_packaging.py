@@ -113,6 +113,14 @@ print([name for name in {EXTRAS} if importlib.util.find_spec(name)])
     assert len(modules) > 60
 
 
+def test_the_wheel_alone_examines_facts_of_ones_own(plain, tmp_path):
+    code = "import numpy as np; np.save('v.npy', np.random.default_rng(0).standard_normal((6, 4)))"
+    assert run([plain, "-c", code], tmp_path).returncode == 0
+    done = run([plain.parent / "assocmem", "capacity", "v.npy", "v.npy", "--out", "o"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "o").iterdir()} >= {"report.html", "report.json"}
+
+
 @pytest.mark.parametrize(
     ("command", "extra"), [("sweep status x.yml", "sweeps"), ("run top1_threshold", "book")]
 )

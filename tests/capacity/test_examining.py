@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from assocmem.capacity import examine
 from assocmem.capacity.conflicts import (
     chosen,
+    doubtful_answers,
     first_retrievable,
     hidden_alone,
     impossible_sets,
@@ -130,7 +131,7 @@ def test_the_first_facts_at_the_ends(start, n):
 
 
 def test_a_set_that_is_impossible_by_itself_is_as_small_as_it_says():
-    facts = facts_of(6, 40, 4, 4, 3)
+    facts = facts_of(6, 20, 4, 3, 3)
     verdict = decide(facts)
     assert verdict.feasible is False
     shares, against = weights_by_fact(verdict.certificate, facts)
@@ -162,9 +163,10 @@ def test_answers_that_others_hide():
     corners = list(itertools.product((-1.0, 1.0), repeat=2))
     U = torch.tensor([*corners, (0.2, 0.1), (0.0, 0.0)], dtype=torch.float64).T
     facts = Facts(targets=U, keys=torch.ones(3, 7, dtype=torch.float64), answers=[4, 0, 1, 2, 3, 4, 5])
-    assert {i for i, _ in hidden_alone(facts, 1, 10)} == {0, 5, 6}
-    assert all(j != facts.answers[i] for i, j in hidden_alone(facts, 1, 10))
-    assert len(list(hidden_alone(facts, 1, 1))) == 2
+    assert doubtful_answers(facts, 1) == [4, 5]
+    for answer, which in ((4, [0, 5]), (5, [6]), (0, [])):
+        hidden, against = hidden_alone(facts, 1, answer)
+        assert hidden == which and (not which or against != answer)
 
 
 # --- the report ---------------------------------------------------------------------------------------------
@@ -184,8 +186,8 @@ def test_a_report_on_facts_that_are_retrievable(tmp_path):
     assert outcome(report, "the matrix of the proof").first == 20
     assert report.first_facts is None and report.conflict is None
     expected = 9 * 8 / statistical_dimension(12, 1)
-    assert report.forecast.facts == pytest.approx(expected)
-    assert report.forecast.excess_from == pytest.approx(20 / expected - 1)
+    assert report.forecast.facts == pytest.approx(expected, rel=1e-5)
+    assert report.forecast.excess_from == pytest.approx(20 / expected - 1, abs=1e-4)
     assert read_back(tmp_path) == report.as_dict()
     assert {path.name for path in tmp_path.iterdir()} == {"report.json", "report.html", "verdict.npz"}
 
@@ -242,11 +244,11 @@ def test_reports_on_awkward_facts(facts, k):
 
 def test_flat_vectors_are_taken_in_the_directions_that_they_have():
     rng = np.random.default_rng(0)
-    U, V = (rng.standard_normal((9, r)) @ rng.standard_normal((r, n)) for r, n in ((3, 30), (2, 30)))
+    U, V = (rng.standard_normal((9, r)) @ rng.standard_normal((r, n)) for r, n in ((3, 12), (2, 12)))
     report = capacity_report(Facts(targets=U, keys=V), decisions=0)
     assert (report.sizes.rank_out, report.sizes.rank_in) == (3, 2)
     assert report.verdict.retrievable is False
-    assert report.forecast.facts == pytest.approx(6 / statistical_dimension(30, 1))
+    assert report.forecast.facts == pytest.approx(6 / statistical_dimension(12, 1), rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -273,7 +275,7 @@ def test_what_cannot_be_is_refused_in_one_line(changes, said):
 STAGES = (
     "decide",
     "explicit_outcomes",
-    "hidden_alone",
+    "doubtful_answers",
     "first_retrievable",
     "impossible_sets",
     "trained_outcome",

@@ -61,45 +61,58 @@ def repeated_keys(facts: Facts) -> list[tuple[int, int]]:
     return found
 
 
-def hidden_alone(facts: Facts, k: int, most: int) -> Iterator[tuple[int, int]]:
-    """Facts that are impossible by themselves: other targets hide their answer from any key, or it is zero.
+def doubtful_answers(facts: Facts, k: int) -> list[int]:
+    """Answers that other targets may hide: their product with themselves is not the highest.
 
     Parameters
     ----------
     facts : Facts
     k : int
         As in `assocmem.deciding.feasibility.decide`.
-    most : int
-        Answers to look at, of those that do not have the highest product with themselves.
 
-    Yields
-    ------
-    fact : int
-        Position, each once.
-    against : int
-        A target that hides its answer; any other where the key is zero.
+    Returns
+    -------
+    list of int
+        Positions of targets, in rising order. No other answer is hidden.
     """
-    require_integer("most", most, 1)
     U = facts.U.double() - facts.U.double().mean(dim=1, keepdim=True)
-    asked, there = 0, facts.V.any(dim=0)
-    for i in (~there).nonzero().flatten().tolist():
-        yield i, int(facts.answers[i] == 0)
-    for answer in facts.answers[there].unique().tolist():
+    found = []
+    for answer in facts.answers.unique().tolist():
         products = U.T @ U[:, answer]
         own = float(products[answer])
         products[answer] = -torch.inf
-        if float(products.topk(k).values.mean()) < own:
-            continue
-        asked += 1
-        if asked > most:
-            return
-        with_it = (there & (facts.answers == answer)).nonzero().flatten().tolist()
-        alone = chosen(facts, with_it[:1])
-        verdict = decide(alone, k)
-        if verdict.feasible is False:
-            weights = weights_by_fact(verdict.certificate, alone)
-            against = int(products.argmax()) if weights is None else int(weights[1][0])
-            yield from ((i, against) for i in with_it)
+        if not float(products.topk(k).values.mean()) < own:
+            found.append(answer)
+    return found
+
+
+def hidden_alone(facts: Facts, k: int, answer: int) -> tuple[list[int], int]:
+    """Facts with an answer that are impossible by themselves, since other targets hide it from any key.
+
+    Parameters
+    ----------
+    facts : Facts
+    k : int
+        As in `assocmem.deciding.feasibility.decide`.
+    answer : int
+        Position of the target.
+
+    Returns
+    -------
+    facts : list of int
+        All with this answer and a key that is not zero, or none.
+    against : int
+        A target that hides the answer.
+    """
+    with_it = (facts.V.any(dim=0) & (facts.answers == answer)).nonzero().flatten().tolist()
+    if not with_it:
+        return [], 0
+    alone = chosen(facts, with_it[:1])
+    verdict = decide(alone, k)
+    if verdict.feasible is not False:
+        return [], 0
+    weights = weights_by_fact(verdict.certificate, alone)
+    return with_it, int(answer == 0) if weights is None else int(weights[1][0])
 
 
 def key_groups(facts: Facts) -> np.ndarray:

@@ -8,6 +8,7 @@ import torch
 
 from assocmem.capacity.conflicts import (
     chosen,
+    doubtful_answers,
     first_retrievable,
     hidden_alone,
     impossible_sets,
@@ -291,9 +292,19 @@ def _alone(report, facts, names, stage):
     stage("facts that are impossible by themselves")
     key, target = names
     answers = facts.answers.tolist()
-    for i, j in hidden_alone(facts, report.sizes.top, MOST_ALONE):
-        report.alone.append(Involved(i, key(i), target(answers[i]), target(j), 0.0))
-    report.alone.sort(key=lambda one: one.fact)
+    k = report.sizes.top
+    found = [(i, int(answers[i] == 0)) for i in (~facts.V.any(dim=0)).nonzero().flatten().tolist()]
+    doubtful = doubtful_answers(facts, k)
+    if len(doubtful) > MOST_ALONE:
+        report.notes.append(
+            f"answers that others may hide: {len(doubtful)}, of which {MOST_ALONE} were asked"
+        )
+    for count, answer in enumerate(doubtful[:MOST_ALONE], 1):
+        which, against = hidden_alone(facts, k, answer)
+        found += [(i, against) for i in which]
+        report.alone = [Involved(i, key(i), target(answers[i]), target(j), 0.0) for i, j in sorted(found)]
+        stage(f"facts that are impossible by themselves: {count} of {len(doubtful)} answers")
+    report.alone = [Involved(i, key(i), target(answers[i]), target(j), 0.0) for i, j in sorted(found)]
 
 
 def _without_hopeless(report, facts):

@@ -38,7 +38,7 @@ svg text { fill: var(--ink); } svg text.small { fill: var(--soft); font-size: 12
 th, td { overflow-wrap: normal; text-align: left; padding: .3rem .6rem .3rem 0;
   border-bottom: 1px solid var(--rule);
   vertical-align: top; } th { color: var(--soft); font-weight: 600; }
-td.number, th.number { text-align: right; white-space: nowrap; }
+td.number, th.number { text-align: right; } td.number { white-space: nowrap; }
 .share { height: .45rem; background: var(--rule); border-radius: .2rem; min-width: 5rem; margin-top: .25rem; }
 .share i { display: block; height: 100%; background: var(--three); border-radius: .2rem; }
 bdi { overflow-wrap: anywhere; display: inline-block; min-width: 4.5rem; }
@@ -132,13 +132,13 @@ def _about_forecast(report: "CapacityReport") -> str:
     forecast = report.forecast
     text = (
         f"Were all vectors independent and Gaussian, about {forecast.facts:,.0f} facts would fit: "
-        "up to there half of all instances are retrievable, by a calculation without a fitted constant. "
+        "of so many, half of all instances are retrievable, by a calculation without a fitted constant. "
     )
     low, high = forecast.excess_from, forecast.excess_to
     if low is None:
         return text
     if high is None:
-        return text + (f"Here at least {low:.0%} more do." if low > 0 else "Here all that are given do.")
+        return text + (f"Here at least {low:.0%} more do." if low > 0 else "All that are given here fit.")
     more = "more" if high > 0 else "fewer"
     size = sorted({round(100 * abs(low)), round(100 * abs(high))})
     return text + f"Here {' to '.join(f'{x} %' for x in size)} {more} do, in the order given."
