@@ -3,6 +3,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# How many processes share the tests and the rows of tables; the fixture of a module stays with one as far as it can.
+WORKERS ?= 2
+SHARED = -n $(WORKERS) --dist worksteal
+
 .PHONY: book pdf test check faults corners confirm publish links newest bench overview lock clean
 
 book: $(READY)            ## execute the sections, build the HTML, say where it is
@@ -15,7 +19,7 @@ test: $(READY)            ## ruff and pytest
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/lint-imports --no-logo --no-cache
-	@$(BIN)/python -m pytest -m "not site and not cuda and not faults"
+	@$(BIN)/python -m pytest -m "not site and not cuda and not faults" $(SHARED)
 
 faults: $(READY)          ## bad input and interruptions by the hundred (an hour); rewrite their table
 	@ASSOCMEM_FAULT_REPORT=1 $(BIN)/python -m pytest -m faults -k "not corners" tests/hostile
@@ -24,11 +28,10 @@ corners: $(READY)         ## every section and point function at the ends of its
 	@ASSOCMEM_FAULT_REPORT=1 $(BIN)/python -m pytest -m faults -k corners tests/hostile
 
 check: $(READY)           ## look at the built book with a browser
-	@$(BIN)/python -m pytest -m site -n 2 tests/site
+	@$(BIN)/python -m pytest -m site $(SHARED) tests/site
 
 TABLES := $(patsubst %.csv,%.yml,$(wildcard data/*/*.csv))
 ROWS ?= 5
-WORKERS ?= 2
 confirm: $(READY)         ## compute ROWS rows of each stored table again (an hour or more); renew the records of those that agree
 	@$(BIN)/python -m assocmem sweep confirm --rows $(ROWS) --workers $(WORKERS) $(TABLES) && \
 	  $(BIN)/python -m assocmem sweep export $(TABLES)
@@ -47,7 +50,7 @@ newest:                   ## pytest with the newest packages, in an environment 
 	@$(VENV)-newest/bin/python -m pip install --quiet --upgrade -r $(VENV)-newest/requirements.txt
 	@$(VENV)-newest/bin/python -m pip install --quiet --no-deps --editable .
 	@$(VENV)-newest/bin/python -m pip list
-	@$(VENV)-newest/bin/python -m pytest -m "not site and not cuda and not faults"
+	@$(VENV)-newest/bin/python -m pytest -m "not site and not cuda and not faults" $(SHARED)
 
 bench: export OMP_WAIT_POLICY := passive
 bench: $(READY)           ## measure fits and verdicts against their peers (an hour) and rewrite the page

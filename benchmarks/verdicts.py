@@ -143,7 +143,8 @@ def by_quasi_newton(pairs: Pairs, seconds: float = SECONDS) -> tuple[dict, Certi
             certificate = Certificate(1, W=prepared.memory(W).numpy())
         elif left <= state["left"]:
             state["left"] = left * LEFT_AGAIN
-            weights = LossOfScores(CrossEntropy(), all_scores(inner, W)).weights.fill_diagonal_(0)
+            S = all_scores(inner, W)
+            weights = LossOfScores(CrossEntropy(), S, inner.answers).weights.fill_diagonal_(0)
             certificate = Certificate(1, weights=prepared.weights(weights).numpy())
         if verify(certificate, pairs):
             state.update(found=certificate, at=left)

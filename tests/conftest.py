@@ -3,17 +3,18 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 import assocmem  # noqa: F401  before torch, whose threads it tells how to wait
-from assocmem.book.sections import section_names
 from assocmem.machine import THREAD_SETTINGS
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Workers share the cores out: one thread each, and more where a test asks for them. Libraries that count
+    # read this when they are loaded, which is later.
+    os.environ |= dict.fromkeys(THREAD_SETTINGS, "1")
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore interrupts
 
@@ -64,68 +65,3 @@ def project(tmp_path, monkeypatch):
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
     return root
-
-
-# --- all sections, executed beside the other tests ------------------------------------------------
-
-BESIDE = """
-import os, subprocess, sys
-from pathlib import Path
-
-os.nice(5)
-out, *names = sys.argv[1:]
-for name in names:
-    options = ["--profile", "smoke", "--out", f"{out}/{name}"]
-    done = subprocess.run([sys.executable, "-m", "assocmem", "run", name, *options], capture_output=True)
-    part = Path(out, f"{name}.part")
-    part.write_bytes(b"%d\\n%b" % (done.returncode, done.stderr))
-    part.rename(Path(out, f"{name}.done"))
-"""
-MANY = 200
-"""Tests from which there is time for one section after another; where there are fewer, two run at a time."""
-
-
-def pytest_collection_modifyitems(items):
-    """Put the tests last that wait for a section: it runs meanwhile."""
-    items.sort(key=_waits)
-
-
-def _waits(item):
-    return "smoke_runs" in getattr(item, "fixturenames", ())
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _begin_early(request):
-    if any(map(_waits, request.session.items)):
-        request.getfixturevalue("smoke_runs")
-
-
-@pytest.fixture(scope="session")
-def smoke_runs(request, tmp_path_factory):
-    """A function that waits for a section under the smoke profile: its notebook, exit code and errors."""
-    out, names = tmp_path_factory.mktemp("smoke"), section_names(ROOT)
-    at_once = 1 if len(request.session.items) > MANY else 2
-    environment = os.environ | dict.fromkeys(THREAD_SETTINGS, "1")
-    drivers = [
-        subprocess.Popen(
-            [sys.executable, "-c", BESIDE, str(out), *names[first::at_once]],
-            env=environment,
-            cwd=ROOT,
-            start_new_session=True,
-        )
-        for first in range(at_once)
-    ]
-
-    def wait(name):
-        done = out / f"{name}.done"
-        while not done.exists():
-            assert any(driver.poll() is None for driver in drivers), f"{name} was not executed"
-            time.sleep(0.05)
-        code, _, errors = done.read_text(encoding="utf-8").partition("\n")
-        return out / name / f"{name}.ipynb", int(code), errors
-
-    yield wait
-    for driver in drivers:
-        if driver.poll() is None:
-            os.killpg(driver.pid, signal.SIGTERM)
-        driver.wait()

@@ -12,6 +12,7 @@ from .memories.outer_products import correlation_memory as correlation_memory
 from .memories.sparse_repair import SparseRepair as SparseRepair
 from .memories.sparse_repair import repair_in_place as repair_in_place
 from .memories.sparse_repair import sparse_repair as sparse_repair
+from .pairs.data import Facts as Facts
 from .pairs.data import Pairs as Pairs
 from .pairs.data import best_device as best_device
 from .pairs.data import derived_seed as derived_seed

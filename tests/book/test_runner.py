@@ -19,7 +19,10 @@ from assocmem.book.claims import read_checks, surprises
 from assocmem.book.section_points import section_point
 from assocmem.book.sections import load_section, resolve, section_names
 from assocmem.checks import UsageError
+from assocmem.machine import THREAD_SETTINGS
 from assocmem.sweeps import fingerprints
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*arguments):
@@ -481,9 +484,12 @@ check("lemma-3", "it", kind="simulation", measured=n, predicted=3, tolerance=1, 
 
 
 @pytest.mark.parametrize("name", section_names())
-def test_every_section_runs_under_the_smoke_profile_with_the_verdicts_it_reports(name, smoke_runs):
-    path, code, errors = smoke_runs(name)
-    assert code == 0, errors
+def test_every_section_runs_under_the_smoke_profile_with_the_verdicts_it_reports(name, tmp_path):
+    command = [sys.executable, "-m", "assocmem", "run", name, "--profile", "smoke", "--out", tmp_path]
+    environment = os.environ | dict.fromkeys(THREAD_SETTINGS, "1")
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    path = tmp_path / f"{name}.ipynb"
     checks = read_checks(path)
     assert checks
     assert surprises(checks) == []

@@ -60,7 +60,7 @@ def as_taken(rule, U, V, k):
         x, dx = certificates._targets_in(rule, certificates._unit_scale(U))
         y, dy, lengths, _ = certificates._keys_in(rule, V)
         weights = np.empty((x.shape[1],) * 2)
-        for keys, block in certificates._computed_blocks(rule, x, y, k):
+        for keys, block in certificates._computed_blocks(rule, x, y, np.arange(y.shape[1]), k):
             weights[:, keys] = block
     return x, dx, y, dy, lengths, weights
 
@@ -201,7 +201,7 @@ def test_the_sum_of_the_very_weights_is_no_longer_than_its_bound(case):
     assert (square(exact_x - rational(x), axis=0) <= rational(dx) ** 2).all()
     assert (square(exact_y - rational(y), axis=0) <= rational(dy) ** 2).all()
     with np.errstate(all="ignore"):
-        found = certificates._left_by_computed(rule, x, dx, y, dy, k)
+        found = certificates._left_by_computed(rule, x, dx, y, dy, np.arange(y.shape[1]), k)
     apart = ~np.eye(len(weights), dtype=bool)
     if found is None:
         assert not (weights[apart] > 0).all() or weights.max() >= 1 / certificates.SMALL

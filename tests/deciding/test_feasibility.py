@@ -218,7 +218,7 @@ def test_the_largest_dimension_is_the_last_that_fits():
 
 
 def test_memory_of_the_card_and_of_the_processor_both_count(monkeypatch):
-    pairs = SimpleNamespace(n=2000, d=190, U=SimpleNamespace(device=torch.device("cuda")))
+    pairs = SimpleNamespace(n=2000, m=2000, entries=190**2, U=SimpleNamespace(device=torch.device("cuda")))
     plenty = {"host": 2**40, "card": 2**40}
     for scarce, bytes_at in (("host", feasibility.verification_bytes), ("card", feasibility.card_bytes)):
         free = plenty | {scarce: 2**34}

@@ -26,8 +26,8 @@ def test_response_is_the_derivative_of_the_weights():
     W, X = (torch.from_numpy(rng.standard_normal((4, 4))) for _ in range(2))
     for k in (1, 3, 11):
         loss = loss_for(pairs.n, k)
-        ends = [LossOfScores(loss, scores(pairs, W + h * X)).weights for h in (-1e-6, 1e-6)]
-        change = LossOfScores(loss, scores(pairs, W)).response(scores(pairs, X))
+        ends = [LossOfScores(loss, scores(pairs, W + h * X), pairs.answers).weights for h in (-1e-6, 1e-6)]
+        change = LossOfScores(loss, scores(pairs, W), pairs.answers).response(scores(pairs, X))
         torch.testing.assert_close(change.fill_diagonal_(0), (ends[1] - ends[0]) / 2e-6, rtol=1e-6, atol=1e-9)
 
 
@@ -37,4 +37,4 @@ def test_tail_margins_by_sorting():
         expected = [
             S[i, i] - torch.cat([S[:i, i], S[i + 1 :, i]]).sort().values[-k:].mean() for i in range(7)
         ]
-        torch.testing.assert_close(tail_margins(S, k), torch.stack(expected))
+        torch.testing.assert_close(tail_margins(S, k, torch.arange(7)), torch.stack(expected))

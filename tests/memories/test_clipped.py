@@ -94,8 +94,8 @@ def test_a_system_that_is_not_solved_is_reported(monkeypatch):
         (20, 6, {"gamma": 1.0}, "gamma = 1.0: must be in (0, 1)"),
         (20, 6, {"softness": 0.0}, "softness = 0.0: must be a finite number > 0"),
         (20, 6, {"softness": math.inf}, "softness = inf: must be a finite number > 0"),
-        (20, 4, {}, "pairs = '20 pairs in dimension 4': must be more than d and fewer than d^2"),
-        (6, 6, {}, "pairs = '6 pairs in dimension 6': must be more than d and fewer than d^2"),
+        (20, 4, {}, "pairs = '20 keys': must be fewer than the 16 entries that a memory can use"),
+        (16, 4, {}, "pairs = '16 keys': must be fewer than the 16 entries that a memory can use"),
     ],
 )
 def test_refusals(n, d, keywords, line):

@@ -69,7 +69,7 @@ def test_cuda_without_a_gpu_is_refused():
         (torch.ones(2, 3), torch.ones(2, 4), r"V = '\(2, 4\)"),
         (torch.ones(2, 3), torch.ones(2, 3, dtype=torch.float64), "V = .*float64"),
         (torch.ones(2, 1), torch.ones(2, 1), "at least two columns"),
-        (torch.ones(2, 3) / 0, torch.ones(2, 3), "U = 'a tensor with inf or nan'"),
+        (torch.ones(2, 3) / 0, torch.ones(2, 3), "U = 'a tensor with inf or nan in column 0'"),
         (np.ones((2, 3)), np.ones((2, 3)), "U = 'ndarray'"),
         (torch.ones(2, 3, dtype=torch.int64), torch.ones(2, 3, dtype=torch.int64), "floating-point"),
     ],
@@ -113,7 +113,7 @@ def test_gradients_are_not_followed():
         (torch.ones(3, 4, dtype=torch.complex64), "complex64"),
         (torch.eye(4).to_sparse(), "sparse_coo float32 on cpu': must be a floating-point tensor"),
         (torch.ones(3, 4, device="meta"), "on meta': must be a floating-point tensor .* on cpu or cuda"),
-        (torch.full((3, 4), torch.nan, dtype=torch.float16), "U = 'a tensor with inf or nan'"),
+        (torch.full((3, 4), torch.nan, dtype=torch.float16), "U = 'a tensor with inf or nan in column 0'"),
     ],
     ids=str,
 )

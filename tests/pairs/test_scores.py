@@ -31,7 +31,7 @@ def test_streamed_quantities_equal_dense_ones_for_every_block_size(n, d, step, s
     W = torch.from_numpy(np.random.default_rng(seed).standard_normal((d, d)))
     S, margins, shares = dense(pairs, W)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(score_module, "block_columns", lambda *_: step)
+        patch.setattr(score_module, "block_columns", lambda *_, **__: step)
         np.testing.assert_allclose(retrieval_margins(pairs, W).numpy(), margins, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(signal_percentiles(pairs, W).numpy(), shares, rtol=0, atol=1e-15)
     np.testing.assert_allclose(scores(pairs, W).numpy(), S, rtol=1e-12, atol=1e-13)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from assocmem.pairs.data import gaussian_pairs
+from assocmem.pairs.data import Facts, gaussian_pairs
 from assocmem.training import columns_tensors, losses, passes
 from assocmem.training.fit import fit
 from assocmem.training.losses import CrossEntropy, TailAverage
@@ -105,6 +105,24 @@ def test_cross_entropy_without_stored_scores(n, d, precision, device):
         assert float(error) <= tolerance * float(expected.abs().max()), name
 
 
+@pytest.mark.parametrize("loss", [CrossEntropy(), TailAverage(0.3, 3.0)], ids=str)
+def test_facts_with_targets_in_common(loss, device, monkeypatch):
+    generator = torch.Generator().manual_seed(0)
+    U, V, W, D = (
+        torch.randn(*size, dtype=torch.float64, generator=generator).to(device)
+        for size in ((5, 19), (3, 40), (5, 3), (5, 3))
+    )
+    facts = Facts(U, V, torch.randint(19, (40,), generator=generator))
+    found = everything(loss, (facts, W, D))
+    if isinstance(loss, CrossEntropy):
+        done = attended_pass(facts, W, features=True)
+        found |= {"gradient": done.gradient.cpu(), "features": done.features.cpu()}
+    monkeypatch.undo()
+    facts, W, D = Facts(facts.U.cpu(), facts.V.cpu(), facts.answers.cpu()), W.cpu(), D.cpu()
+    for name, expected in everything(loss, (facts, W, D)).items():
+        torch.testing.assert_close(found[name], expected, rtol=1e-10, atol=1e-12)
+
+
 @pytest.mark.cuda
 @on_a_card
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -124,7 +142,7 @@ def test_fits_on_a_card_end_where_those_on_processors_end(loss, precision):
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("loss", LOSSES[:3], ids=str)
 def test_blocks_on_a_card_say_what_blocks_on_processors_say(loss, precision, monkeypatch):
-    monkeypatch.setattr(passes, "block_columns", lambda *_: 300)
+    monkeypatch.setattr(passes, "block_columns", lambda *_, **__: 300)
     (pairs, W, D), (gpu, *there) = problem(1000, 70, 2.0), problem(1000, 70, 2.0, "cuda")
     tolerance = {"float64": 1e-10, "float32": 1e-4, "tf32x3": 1e-4, "tf32": 0.1}[precision]
     mine = loss_pass(pairs, loss, W).gradient, hessian_pass(pairs, loss, W, D)
@@ -155,6 +173,7 @@ constants |= {"PRECISION": "ieee", "QUERIES": 16, "TARGETS": 16, "WIDTH": 32}
 for name in ("_log_sum_exps", "_tails", "_tails_at", "_answers", "_attend"):
     program = getattr(columns_gpu, name, None) or attention._attend
     types = {p.name: "*fp64" if p.name.isupper() else "i32" for p in program.params}
+    types |= {"ANSWERS": "*i64"} if "ANSWERS" in types else {}
     types |= {p.name: "constexpr" for p in program.params if p.is_constexpr}
     values = {name: value for name, value in constants.items() if types.get(name) == "constexpr"}
     built = triton.compile(ASTSource(program, types, values), target=GPUTarget("cuda", 90, 32))

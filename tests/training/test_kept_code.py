@@ -28,6 +28,10 @@ def twice(tmp_path, monkeypatch):
     path = tmp_path / "package" / "small.py"
     path.parent.mkdir()
     path.write_text(MODULE)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # a change within the second would not be seen
+    # At its next compilation Numba reads all settings anew if one of its variables in the environment has changed,
+    # whoever changed it: the folder must stand there as well.
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "kept"))
 
     def start():
@@ -70,11 +74,10 @@ def test_code_of_another_version_is_not_run(twice):
 
 
 def test_where_no_folder_can_be_written_it_compiles(twice, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null/kept")
     monkeypatch.setattr(numba.config, "CACHE_DIR", "/dev/null/kept")
     monkeypatch.setenv("HOME", "/dev/null/home")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    (twice.module.parent / "__pycache__").unlink(missing_ok=True)
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     (twice.module.parent / "__pycache__").write_text("no folder")
     assert [twice(), twice()] == [(6, 0), (6, 0)]
 

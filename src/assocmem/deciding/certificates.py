@@ -5,27 +5,30 @@ Needs numpy alone, so that nobody has to trust how a certificate was found:
     python certificates.py FILE...      checks files written by `save`; exit code 0 only if all of them hold,
                                         1 if one does not, 2 if one cannot be read
 
-**Retrieval.** Key i is retrieved at level k by a memory W if its signal beats the average of its k best
-competitors; k = 1 is the top-1 criterion. A *feasible* certificate is such a W.
+**What is stored.** There are m targets and n keys, and key i has the target with the number ``a_i`` for its
+answer. For pairs, ``m = n`` and ``a_i = i``.
 
-**No retrieval.** With ``A_ij = (u_i - u_j) v_i'``, an *infeasible* certificate is an array of weights
+**Retrieval.** Key i is retrieved at level k by a memory W if its signal, the score of its own target, beats
+the average of its k best competitors; k = 1 is the top-1 criterion. A *feasible* certificate is such a W.
+
+**No retrieval.** With ``A_ij = (u_a_i - u_j) v_i'``, an *infeasible* certificate is an array of weights
 ``lam_ij >= 0`` with ``k lam_ij <= sum_j lam_ij`` and ``sum_ij lam_ij A_ij = 0``: were all keys retrieved, the
 left-hand side would have a positive product with W. Stored weights are rounded and cancel only nearly,
 ``R = sum lam A``. But with ``H = sum lam A A'`` and ``H vec(Y) = vec(R)``, the weights
 ``lam_ij (1 - <A_ij, Y>)`` cancel exactly, and they are weights of the right kind if
 ``|<A_ij, Y>| <= |A_ij| |R| / lambda_min(H)`` is small enough. So two numbers are to be bounded, ``|R|`` from
-above and ``lambda_min(H)`` from below. For k = n - 1 all weights of a key are equal, and H is built from the
+above and ``lambda_min(H)`` from below. For k = m - 1 all weights of a key are equal, and H is built from the
 sums over its competitors. Where only one key has weights, its target is an average of others, and the gap
-``u_i - u_j`` takes the place of ``A_ij``.
+``u_a_i - u_j`` takes the place of ``A_ij``.
 
-**Weights that are computed.** The matrix H has ``d^2`` rows. Where every weight is at least some *floor*
-``f > 0``, it can be replaced by that of the floor alone, ``f sum_ij A A' >= f C (x) B``, with the centred
-Gram matrix C of the targets and the Gram matrix B of the keys: two eigenvalues of d x d matrices bound the
-correction, and the floor pays for it. Such weights need not be stored either. A certificate then holds a
-memory and a few numbers from which they are computed, block after block, by `ComputedWeights`. Whatever
-rounding makes of an exponential is some number, which is compared with the floor; the bounds concern the
-weighted sum of the very numbers that came out. Nothing is larger than ``n d``, and the work is that of two
-passes over the scores.
+**Weights that are computed.** The matrix H has a row for each entry of a memory. Where every weight is at
+least some *floor* ``f > 0``, it can be replaced by that of the floor alone, ``f sum_ij A A' >= f C (x) B``,
+with the centred Gram matrix C of the targets and the Gram matrix B of the keys: two eigenvalues of small
+matrices bound the correction, and the floor pays for it. Such weights need not be stored either. A
+certificate then holds a memory and a few numbers from which they are computed, block after block, by
+`ComputedWeights`. Whatever rounding makes of an exponential is some number, which is compared with the floor;
+the bounds concern the weighted sum of the very numbers that came out. Nothing is larger than the vectors, and
+the work is that of two passes over the scores.
 
 **Awkward data.** The question does not change when targets, or keys, are mapped by an invertible matrix, nor
 when targets are shifted, nor when a key gets another length. Vectors that are far from round are therefore
@@ -90,15 +93,15 @@ class ComputedWeights:
     Targets are scaled by a power of two to entries below one, and their mean is taken off. With
     ``x_j = left u_j`` and ``y_i = right v_i / |right v_i|`` the weight of competitor j of key i is
 
-        sizes_i T(x_j' W y_i - levels_i) + floor (1 + (x_i - x_j)' change y_i),
+        sizes_i T(x_j' W y_i - levels_i) + floor (1 + (x_a_i - x_j)' change y_i),
 
     where T is the exponential for k = 1, and ``1 / (k (1 + exp(-t)))`` otherwise.
 
     Attributes
     ----------
-    left, right : array, shapes (p, d) and (q, d)
-        Maps of targets and keys to vectors that look alike in all directions. Where p or q is less than d,
-        the vectors have no more dimensions.
+    left, right : array, shapes (p, d_out) and (q, d_in)
+        Maps of targets and keys to vectors that look alike in all directions. Where p or q is less than the
+        dimension, the vectors have no more.
     W, change : array, shape (p, q)
     levels, sizes : array, shape (n,)
         The latter are not negative.
@@ -123,10 +126,10 @@ class Certificate:
     ----------
     k : int
         Each signal has to beat the average of its k best competitors.
-    W : array, shape (d, d), or None
+    W : array, shape (d_out, d_in), or None
         A memory that does it.
-    weights : array, shape (n, n), or None
-        ``weights[j, i]`` is the weight of competitor j of key i; zero on the diagonal.
+    weights : array, shape (m, n), or None
+        ``weights[j, i]`` is the weight of competitor j of key i; zero at its own target.
     computed : ComputedWeights or None
         The same where they are not stored.
     """
@@ -146,43 +149,46 @@ PARTS = ("W", "weights", "computed")
 """What a certificate can hold."""
 RULE = tuple(field.name for field in fields(ComputedWeights))
 """What weights are computed from."""
-FORMATS = 1, 2
-"""Versions of files without and with these, for copies of this script to tell which they can read."""
+STORED, COMPUTED, ANSWERED = 1, 2, 3
+"""Versions of files for pairs, without and with such weights, and for other facts, with either: for copies of
+this script to tell which they can read."""
 PREFIX = "computed_"
 """Before the names of these in a file."""
 
 
-def holds(certificate: Certificate, U: np.ndarray, V: np.ndarray) -> bool:
-    """Whether a certificate proves its claim about the pairs; never true because of rounding.
+def holds(certificate: Certificate, U: np.ndarray, V: np.ndarray, answers: np.ndarray | None = None) -> bool:
+    """Whether a certificate proves its claim about the pairs or facts; never true because of rounding.
 
     Parameters
     ----------
     certificate : Certificate
-    U, V : array or tensor, shape (d, n)
+    U, V : array or tensor, shapes (d_out, m) and (d_in, n)
         Targets and keys, taken as exact numbers.
+    answers : array or tensor of integers, shape (n,), optional
+        The target of each key, by its number; by default key i has target i, and shapes are equal.
 
     Returns
     -------
     bool
-        False for whatever is malformed, None among it, does not fit the pairs, is no proof, or is one too
-        narrowly for double precision.
+        False for whatever is malformed, None among it, does not fit, is no proof, or is one too narrowly for
+        double precision.
     """
-    parts = well_formed(certificate, U, V)
+    parts = well_formed(certificate, U, V, answers)
     if parts is None:
         return False
-    k, body, U, V = parts
+    k, body, U, V, own = parts
     with np.errstate(all="ignore"):  # inf and nan fail every comparison below
         if isinstance(body, ComputedWeights):
-            return _floor_pays(body, U, V, k)
+            return _floor_pays(body, U, V, own, k)
         U, V = _unit_scale(U, exact=True), _unit_scale(V, exact=True)
         if U is None or V is None:
             return False
-        return _retrieves(body, U, V, k) if certificate.feasible else _cancels(body, U, V, k)
+        return (_retrieves if certificate.feasible else _cancels)(body, U, V, own, k)
 
 
 def well_formed(
-    certificate: Certificate, U: np.ndarray, V: np.ndarray
-) -> tuple[int, np.ndarray | ComputedWeights, np.ndarray, np.ndarray] | None:
+    certificate: Certificate, U: np.ndarray, V: np.ndarray, answers: np.ndarray | None = None
+) -> tuple[int, np.ndarray | ComputedWeights, np.ndarray, np.ndarray, np.ndarray] | None:
     """A certificate and its data as plain arrays of double precision.
 
     Nothing is converted that a conversion could change: numbers are floating-point of at most 64 bits.
@@ -190,34 +196,39 @@ def well_formed(
     Parameters
     ----------
     certificate : Certificate
-    U, V : array or tensor, shape (d, n)
+    U, V : array or tensor, shapes (d_out, m) and (d_in, n)
         Targets and keys.
+    answers : array or tensor, shape (n,), optional
+        As for `holds`.
 
     Returns
     -------
-    tuple of k, what the certificate holds, U and V, or None
+    tuple of k, what the certificate holds, U, V and answers, or None
         None if they do not fit together.
     """
     if not isinstance(certificate, Certificate):
         return None
     U, V, k = _matrix(U), _matrix(V), certificate.k
     given = [x for x in (certificate.W, certificate.weights, certificate.computed) if x is not None]
-    if U is None or V is None or U.shape != V.shape or len(given) != 1:
+    if U is None or V is None or (answers is None and U.shape != V.shape) or len(given) != 1:
         return None
-    d, n = U.shape
-    if not isinstance(k, (int, np.integer)) or not 1 <= k < n or min(d, n - 1) < 1:
+    (d_out, m), (d_in, n) = U.shape, V.shape
+    own = np.arange(n) if answers is None else _numbers(answers)
+    if own is None or own.shape != (n,) or min(d_out, d_in, m - 1, n) < 1:
+        return None
+    if not isinstance(k, (int, np.integer)) or not 1 <= k < m or own.min() < 0 or own.max() >= m:
         return None
     if certificate.computed is not None:
-        body = _well_formed_rule(certificate.computed, d, n)
+        body = _well_formed_rule(certificate.computed, d_out, d_in, n)
     else:
         body = _matrix(given[0])
-        if body is not None and body.shape != ((n, n) if certificate.W is None else (d, d)):
+        if body is not None and body.shape != ((m, n) if certificate.W is None else (d_out, d_in)):
             body = None
-    return None if body is None else (int(k), body, U, V)
+    return None if body is None else (int(k), body, U, V, own)
 
 
-def _well_formed_rule(rule, d, n):
-    """A rule for weights in double precision, or None if it does not fit so many pairs."""
+def _well_formed_rule(rule, d_out, d_in, n):
+    """A rule for the weights of n keys in double precision, or None if it does not fit."""
     if not isinstance(rule, ComputedWeights):
         return None
     left, right, W, change = (_matrix(X) for X in (rule.left, rule.right, rule.W, rule.change))
@@ -226,49 +237,72 @@ def _well_formed_rule(rule, d, n):
     if any(x is None for x in (left, right, W, change, levels, sizes, floor)):
         return None
     p, q = len(left), len(right)
-    fits = left.shape == (p, d) and right.shape == (q, d) and W.shape == change.shape == (p, q)
-    fits = fits and min(p, q) >= 1 and max(p, q) <= d and levels.shape == sizes.shape == (n,)
+    fits = left.shape == (p, d_out) and right.shape == (q, d_in) and W.shape == change.shape == (p, q)
+    fits = fits and 1 <= p <= d_out and 1 <= q <= d_in and levels.shape == sizes.shape == (n,)
     if not fits or not floor > 0 or not (sizes >= 0).all():
         return None
     return ComputedWeights(left, right, W, change, levels, sizes, float(floor))
 
 
-def _matrix(X, dimensions=2):
-    """A finite array of floating-point numbers, in double precision; None for anything else."""
+def _numbers(answers):
+    """An array of integers, in 64 bits; None for anything else."""
+    answers = _array(answers)
+    known = isinstance(answers, np.ndarray) and answers.dtype.kind in "iu" and answers.dtype != np.uint64
+    return answers.astype(np.int64) if known else None
+
+
+def _array(X):
+    """An array of what has the form of one, as tensors of torch have; anything else as it is."""
     try:
-        X = np.asarray(X) if hasattr(X, "__array__") else X  # as tensors of torch have
+        return np.asarray(X) if hasattr(X, "__array__") else X
     except (RuntimeError, TypeError, ValueError):  # of a device, or of a type, that NumPy does not know
         return None
+
+
+def _matrix(X, dimensions=2):
+    """A finite array of floating-point numbers, in double precision; None for anything else."""
+    X = _array(X)
     known = isinstance(X, np.ndarray) and X.ndim == dimensions
     known = known and X.dtype.kind == "f" and X.dtype.itemsize <= 8
     return X.astype(np.float64) if known and bool(np.isfinite(X).all()) else None
 
 
-def save(path: str | os.PathLike[str], certificate: Certificate, U: np.ndarray, V: np.ndarray) -> None:
-    """Write a certificate with the pairs it is about to a compressed file, in one step.
+def save(
+    path: str | os.PathLike[str],
+    certificate: Certificate,
+    U: np.ndarray,
+    V: np.ndarray,
+    answers: np.ndarray | None = None,
+) -> None:
+    """Write a certificate with the pairs or facts it is about to a compressed file, in one step.
 
     Parameters
     ----------
     path : str or path
         Of the file, ``.npz``.
     certificate : Certificate
-    U, V : array or tensor, shape (d, n)
+    U, V : array or tensor, shapes (d_out, m) and (d_in, n)
         Targets and keys.
+    answers : array or tensor, shape (n,), optional
+        As for `holds`.
 
     Raises
     ------
     ValueError
-        If the certificate is none, or one of pairs of another shape.
+        If the certificate is none, or does not fit the rest.
     OSError
         If the file cannot be written; a file that was there is left as it was.
     """
-    if well_formed(certificate, U, V) is None:
-        raise ValueError(f"certificate = {_named(certificate)}: must be a Certificate that fits U and V")
+    if well_formed(certificate, U, V, answers) is None:
+        what = "U and V" if answers is None else "U, V and the answers"
+        raise ValueError(f"certificate = {_named(certificate)}: must be a Certificate that fits {what}")
     if certificate.computed is not None:
         body = {PREFIX + name: getattr(certificate.computed, name) for name in RULE}
     else:
         body = {"W": certificate.W} if certificate.feasible else {"weights": certificate.weights}
-    version = FORMATS[certificate.computed is not None]
+    version = _version(answers is not None, certificate.computed is not None)
+    if answers is not None:
+        body["answers"] = _numbers(answers)
     path = os.path.realpath(path)  # what a link leads to is written, and the link is left
     if os.path.exists(path) and not os.path.isfile(path):
         raise ValueError(f"path = {path!r}: must be a file, unlike what is there")
@@ -287,6 +321,11 @@ def save(path: str | os.PathLike[str], certificate: Certificate, U: np.ndarray, 
         raise
 
 
+def _version(answered, computed):
+    """Number of the format of a file with such parts."""
+    return ANSWERED if answered else COMPUTED if computed else STORED
+
+
 def _named(certificate):
     """What was given for a certificate, in a few words."""
     if not isinstance(certificate, Certificate):
@@ -294,7 +333,9 @@ def _named(certificate):
     return f"one of {', '.join(x for x in PARTS if getattr(certificate, x) is not None) or 'nothing'}"
 
 
-def load(path: str | os.PathLike[str]) -> tuple[Certificate, np.ndarray, np.ndarray]:
+def load(
+    path: str | os.PathLike[str],
+) -> tuple[Certificate, np.ndarray, np.ndarray, np.ndarray | None]:
     """Read what `save` wrote.
 
     Parameters
@@ -304,7 +345,9 @@ def load(path: str | os.PathLike[str]) -> tuple[Certificate, np.ndarray, np.ndar
     Returns
     -------
     certificate : Certificate
-    U, V : array, shape (d, n)
+    U, V : array, shapes (d_out, m) and (d_in, n)
+    answers : array, shape (n,), or None
+        None for pairs.
 
     Raises
     ------
@@ -317,8 +360,9 @@ def load(path: str | os.PathLike[str]) -> tuple[Certificate, np.ndarray, np.ndar
             if PREFIX + "W" in file:
                 rule = {name: file[PREFIX + name] for name in RULE}
                 body["computed"] = ComputedWeights(**rule | {"floor": rule["floor"].item()})
-            known = file["format"].item() == FORMATS["computed" in body]
-            result = Certificate(file["k"].item(), **body), file["U"], file["V"]
+            answers = file.get("answers")
+            known = file["format"].item() == _version(answers is not None, "computed" in body)
+            result = Certificate(file["k"].item(), **body), file["U"], file["V"], answers
     except Exception as error:
         raise ValueError(f"path = {str(path)!r}: not a certificate ({type(error).__name__})") from None
     if not known:
@@ -329,114 +373,121 @@ def load(path: str | os.PathLike[str]) -> tuple[Certificate, np.ndarray, np.ndar
 # --- a memory that retrieves --------------------------------------------------------------------------------
 
 
-def _retrieves(W, U, V, k):
+def _retrieves(W, U, V, own, k):
     """Whether every signal exceeds the average of its k best competitors by more than rounding can be."""
-    (d, n), W = U.shape, _unit_scale(W)
+    n, terms, W = V.shape[1], len(U) + len(V) + 2, _unit_scale(W)
     if W is None:
         return False
     X = W @ V
-    # |fl(s) - s| <= g(2 d + 2) |u_j|' |W| |v_i|, and the average of k scores adds g(k + 1) of the largest
+    # |fl(s) - s| <= g(terms) |u_j|' |W| |v_i|, and the average of k scores adds g(k + 1) of the largest
     sizes = np.abs(W) @ np.abs(V)
     largest = _norms(U).max() * _norms(sizes) * UPWARD
-    doubt = (2 * _g(2 * d + 2) + _g(k + 8)) * largest * UPWARD + UNDERFLOW
-    for start in range(0, n, max(1, BLOCK // n)):
-        keys = np.arange(start, min(n, start + max(1, BLOCK // n)))
+    doubt = (2 * _g(terms) + _g(k + 8)) * largest * UPWARD + UNDERFLOW
+    step = _keys_at_once(U, V)
+    for start in range(0, n, step):
+        keys = np.arange(start, min(n, start + step))
         S = U.T @ X[:, keys]
-        signal, best = _signal_and_best(S, keys, k)
+        signal, best = _signal_and_best(S, own[keys], k)
         beaten = signal - best > doubt[keys]
         if not beaten.all():  # where targets differ much in length, each score has a doubt of its own
             keys = keys[~beaten]
-            S, E = U.T @ X[:, keys], np.abs(U.T) @ sizes[:, keys] * (_g(2 * d + 2) * UPWARD) + UNDERFLOW
-            signal, best = _signal_and_best(S + E, keys, k)
-            signal -= 2 * E[keys, np.arange(len(keys))]
+            S, E = U.T @ X[:, keys], np.abs(U.T) @ sizes[:, keys] * (_g(terms) * UPWARD) + UNDERFLOW
+            signal, best = _signal_and_best(S + E, own[keys], k)
+            signal -= 2 * E[own[keys], np.arange(len(keys))]
             if not (signal - best > _g(k + 8) * (np.abs(signal) + np.abs(S + E).max(axis=0)) * UPWARD).all():
                 return False
     return True
 
 
-def _signal_and_best(S, keys, k):
+def _signal_and_best(S, own, k):
     """The scores of some keys' own targets, and averages of their k best competitors; overwrites S."""
-    n, places = len(S), np.arange(len(keys))
-    signal = S[keys, places].copy()
-    S[keys, places] = -np.inf
-    return signal, S.max(axis=0) if k == 1 else np.partition(S, n - k, axis=0)[n - k :].mean(axis=0)
+    m, places = len(S), np.arange(len(own))
+    signal = S[own, places].copy()
+    S[own, places] = -np.inf
+    return signal, S.max(axis=0) if k == 1 else np.partition(S, m - k, axis=0)[m - k :].mean(axis=0)
 
 
 # --- weights that cancel ------------------------------------------------------------------------------------
 
 
-def _cancels(weights, U, V, k):
+def _cancels(weights, U, V, own, k):
     """Whether weights near these are a proof that no memory retrieves."""
-    n = U.shape[1]
-    if not (weights >= 0).all() or np.diagonal(weights).any() or not weights.any():
+    m, n = weights.shape
+    if not (weights >= 0).all() or weights[own, np.arange(n)].any() or not weights.any():
         return False
-    weights, shared = _unit_scale(weights), k == n - 1
-    even = bool((weights + np.diag(weights.max(axis=0)) == weights.max(axis=0)).all())
-    if not weights[~_vanishing(U, V)].any():  # the comparisons are themselves zero
-        alike = (weights == weights.max(axis=0)) | (weights == 0)
+    weights, shared = _unit_scale(weights), k == m - 1
+    most = weights.max(axis=0)
+    if not weights[~_vanishing(U, V, own)].any():  # the comparisons are themselves zero
+        alike = (weights == most) | (weights == 0)
         return k == 1 or bool(alike.all() and ((weights > 0).sum(axis=0) >= k)[weights.any(axis=0)].all())
-    if shared and not even:
+    if shared and ((weights == most).sum(axis=0) < m - 1).any():
         return False
-    weights, U, V = _what_plays_a_part(weights, U, V)
+    weights, U, V, own = _what_plays_a_part(weights, U, V, own)
     if k == 1 and np.count_nonzero(weights) <= min(FEW, len(U) * len(V)):
-        return _cancels_in_integers(weights, U, V)
+        return _cancels_in_integers(weights, U, V, own)
     near = _nearly_cancels if _condition(U) * _condition(V) <= ROUND else _nearly_cancels_when_mapped
-    return near(weights, U, V, k, shared)
+    return near(weights, U, V, own, k, shared)
 
 
-def _what_plays_a_part(weights, U, V):
-    """Weights, targets and keys without those that no weight concerns, and without dependent coordinates."""
-    total = weights.sum(axis=0)
-    if np.count_nonzero(total) == 1:  # a target that is an average of others: its key plays no part
-        V = np.ones((1, len(total)))
-    there = weights.any(axis=1) | (total > 0)
-    weights, U, V = weights[there][:, there], U[:, there], np.where(total > 0, V, 0)[:, there]
-    return weights, U[spanning_rows(U, shifted=True)], V[spanning_rows(V)]
+def _what_plays_a_part(weights, U, V, own):
+    """All without targets and keys that no weight concerns, and without dependent coordinates."""
+    keys = weights.any(axis=0)
+    weights, V, own = weights[:, keys], V[:, keys], own[keys]
+    if len(own) == 1:  # a target that is an average of others: its key plays no part
+        V = np.ones((1, 1))
+    there = weights.any(axis=1)
+    there[own] = True
+    weights, U, own = weights[there], U[:, there], (np.cumsum(there) - 1)[own]
+    return weights, U[spanning_rows(U, shifted=True)], V[spanning_rows(V)], own
 
 
-def _nearly_cancels_when_mapped(weights, U, V, k, shared):
+def _nearly_cancels_when_mapped(weights, U, V, own, k, shared):
     """Whether weights near these cancel, for vectors that prefer some directions, or keys of any lengths."""
     powers = np.frexp(np.abs(V).max(axis=0))[1]
     scaled = _unit_scale(np.ldexp(weights, powers))
     if scaled is None or not ((scaled > 0) == (weights > 0)).all():
         return False
     V, total = np.ldexp(V, -powers), scaled.sum(axis=0)
-    centre, height = U[:, [total.argmax()]], np.sqrt(total + scaled.sum(axis=1))
+    centre = U[:, [own[total.argmax()]]]
+    height = np.sqrt(np.bincount(own, total, len(scaled)) + scaled.sum(axis=1))
     U, du = mapped(evening_map((U - centre) * height), U, centre)
     V, dv = mapped(evening_map(V * np.sqrt(total)), V, 0 * V[:, :1])
-    return _nearly_cancels(scaled, U, V, k, shared, du, dv)
+    return _nearly_cancels(scaled, U, V, own, k, shared, du, dv)
 
 
-def _nearly_cancels(weights, U, V, k, shared, du=0.0, dv=0.0):
+def _nearly_cancels(weights, U, V, own, k, shared, du=None, dv=None):
     """Whether weights near these cancel, for vectors whose columns are this far from those that are given."""
-    n, total, u, v = len(weights), weights.sum(axis=0), _norms(U), _norms(V)
+    terms, total, u, v = max(weights.shape), weights.sum(axis=0), _norms(U), _norms(V)
     change = 0.5 if k == 1 or shared else _room_below_cap(weights, total, k)
     if not change > 0:
         return False
-    rest = (U * total - U @ weights) @ V.T
-    sizes = v * (u * total + u @ weights)
-    residual = (_length(rest) + _g(2 * n + 8) * sizes.sum()) * UPWARD + UNDERFLOW
-    longest = float(_sizes_of_sums(u + du, v + dv, shared).max())
+    rest = (U[:, own] * total - U @ weights) @ V.T
+    sizes = v * (u[own] * total + u @ weights)
+    residual = (_length(rest) + _g(2 * terms + 8) * sizes.sum()) * UPWARD + UNDERFLOW
     lost = 0.0
-    if np.any(du) or np.any(dv):  # what the maps round away: of every comparison, and then of H
-        residual += float(((v + dv) * (du * total + du @ weights) + dv * (u * total + u @ weights)).sum())
-        lost = _lost_in_gram(weights, u, v, du, dv, shared) * UPWARD
+    if du is None:
+        longest = float(_sizes_of_sums(u, v, own, shared).max())
+    else:  # what the maps round away: of every comparison, and then of H
+        longest = float(_sizes_of_sums(u + du, v + dv, own, shared).max())
+        moved = (v + dv) * (du[own] * total + du @ weights) + dv * (u[own] * total + u @ weights)
+        residual += float(moved.sum())
+        lost = _lost_in_gram(weights, u, v, own, du, dv, shared) * UPWARD
     needed = residual * longest * UPWARD / change + UNDERFLOW + lost
-    return _smallest_eigenvalue_exceeds(needed, weights, total, U, V, u, v, shared)
+    return _smallest_eigenvalue_exceeds(needed, weights, total, U, V, own, shared)
 
 
-def _sizes_of_sums(u, v, shared):
+def _sizes_of_sums(u, v, own, shared):
     """Bounds on the comparisons of each key, or on the sums of all of them, for vectors of these sizes."""
-    return v * ((len(u) * u + u.sum()) if shared else (u + u.max()))
+    return v * ((len(u) * u[own] + u.sum()) if shared else (u[own] + u.max()))
 
 
-def _lost_in_gram(weights, u, v, du, dv, shared):
+def _lost_in_gram(weights, u, v, own, du, dv, shared):
     """Bound on the change of H when vectors of these sizes change by so much."""
     if shared:
         weights = weights.max(axis=0)
-        size, change = len(u) * u + u.sum(), len(du) * du + du.sum()
+        size, change = len(u) * u[own] + u.sum(), len(du) * du[own] + du.sum()
     else:
-        size, change = u + u[:, None], du + du[:, None]
+        size, change = u[own] + u[:, None], du[own] + du[:, None]
     change = change * (v + dv) + size * dv
     return float((weights * change * (2 * size * v + change)).sum())
 
@@ -444,19 +495,19 @@ def _lost_in_gram(weights, u, v, du, dv, shared):
 def _room_below_cap(weights, total, k):
     """Relative change up to which ``k lam_ij <= sum_j lam_ij`` survives in every weight, at most 1/2."""
     used = total > 0
-    ratio = float((total[used] / (k * weights.max(axis=0)[used])).min()) * (1 - _g(2 * len(total) + 8))
+    ratio = float((total[used] / (k * weights.max(axis=0)[used])).min()) * (1 - _g(2 * len(weights) + 8))
     return min(0.5, 0.99 * (ratio - 1) / (ratio + 1))
 
 
-def _smallest_eigenvalue_exceeds(needed, weights, total, U, V, u, v, shared):
+def _smallest_eigenvalue_exceeds(needed, weights, total, U, V, own, shared):
     """Whether ``lambda_min(H) >= needed`` for certain."""
-    n = len(total)
-    H = _gram(weights, total, U, V, shared)
+    u, v = _norms(U), _norms(V)
+    H = _gram(weights, total, U, V, own, shared)
     if shared:
-        spread = weights.max(axis=0) * (n * u + u.sum()) ** 2
+        spread = weights.max(axis=0) * (len(u) * u[own] + u.sum()) ** 2
     else:
-        spread = u**2 * total + 2 * u * (u @ weights) + u**2 @ weights
-    rounding = _g(4 * n + 20) * float((v**2 * spread).sum()) * UPWARD + UNDERFLOW
+        spread = u[own] ** 2 * total + 2 * u[own] * (u @ weights) + u**2 @ weights
+    rounding = _g(4 * max(weights.shape) + 20) * float((v**2 * spread).sum()) * UPWARD + UNDERFLOW
     size, trace, largest = len(H), float(H.trace()), float(H.diagonal().max())
     shift = 1.01 * needed + rounding + 2 * _g(size + 4) * trace * UPWARD
     H[np.diag_indices(size)] -= shift
@@ -482,15 +533,16 @@ def _error_of_factor(H):
     return float((error + _g(size + 4) * _length(L) ** 2) * UPWARD + UNDERFLOW)
 
 
-def _gram(weights, total, U, V, shared):
+def _gram(weights, total, U, V, own, shared):
     """``H`` as a matrix on vec(X) by rows: sum over keys of a matrix in targets (x) ``v_i v_i'``."""
     (a, c), (b, e) = (np.tril_indices(len(X)) for X in (U, V))
+    own = U[:, own]
     if shared:
-        G = len(total) * U - U.sum(axis=1, keepdims=True)
+        G = len(weights) * own - U.sum(axis=1, keepdims=True)
         left = G[a] * G[c] * weights.max(axis=0)
     else:
         M = U @ weights
-        left = (U[a] * U[c]) @ weights + total * (U[a] * U[c]) - U[a] * M[c] - M[a] * U[c]
+        left = (U[a] * U[c]) @ weights + total * (own[a] * own[c]) - own[a] * M[c] - M[a] * own[c]
     K = left @ (V[b] * V[e]).T
     H = np.empty((len(U), len(V), len(U), len(V)))
     rows, columns = _places(len(U)), _places(len(V))
@@ -510,7 +562,9 @@ def _places(d):
 # --- weights that are computed ------------------------------------------------------------------------------
 
 
-def weights_of(certificate: Certificate, U: np.ndarray, V: np.ndarray) -> np.ndarray | None:
+def weights_of(
+    certificate: Certificate, U: np.ndarray, V: np.ndarray, answers: np.ndarray | None = None
+) -> np.ndarray | None:
     """The weights of a certificate as an array, whether they are stored or computed.
 
     Computed ones belong to keys of length one after their map; they are given for the keys as they are.
@@ -518,26 +572,28 @@ def weights_of(certificate: Certificate, U: np.ndarray, V: np.ndarray) -> np.nda
     Parameters
     ----------
     certificate : Certificate
-    U, V : array or tensor, shape (d, n)
+    U, V : array or tensor, shapes (d_out, m) and (d_in, n)
         Targets and keys.
+    answers : array or tensor, shape (n,), optional
+        As for `holds`.
 
     Returns
     -------
-    array, shape (n, n), or None
+    array, shape (m, n), or None
         ``weights[j, i]`` of competitor j of key i; not all finite where a number is too large, or a map
         makes a key zero. None where there are none, or where they do not fit.
     """
-    parts = well_formed(certificate, U, V)
+    parts = well_formed(certificate, U, V, answers)
     if parts is None or certificate.feasible:
         return None
-    k, body, U, V = parts
+    k, body, U, V, own = parts
     if certificate.computed is None:
         return body
-    weights = np.empty((U.shape[1], U.shape[1]))
+    weights = np.empty((U.shape[1], V.shape[1]))
     with np.errstate(all="ignore"):  # numbers that are no weights are for the caller to see
         x, _ = _targets_in(body, _unit_scale(U) if U.any() else U)
         y, _, lengths, powers = _keys_in(body, V)
-        for keys, block in _computed_blocks(body, x, y, k):
+        for keys, block in _computed_blocks(body, x, y, own, k):
             weights[:, keys] = block
         return np.ldexp(weights / lengths, -powers)
 
@@ -565,12 +621,12 @@ def _mapped_by(A, X, centre):
     return A @ D, _g(len(X) + 2) * _norms(np.abs(A) @ np.abs(D)) * UPWARD + UNDERFLOW
 
 
-def _computed_blocks(rule, x, y, k):
+def _computed_blocks(rule, x, y, own, k):
     """Weights of blocks of keys, as they come out; zero for the own target."""
-    n = x.shape[1]
+    n = y.shape[1]
     moves = rule.change.any()
-    own = np.einsum("ij,ij->j", x, rule.change @ y) if moves else None
-    step = _keys_at_once(n)
+    signal = np.einsum("ij,ij->j", x[:, own], rule.change @ y) if moves else None
+    step = _keys_at_once(x, y)
     for start in range(0, n, step):
         keys = np.arange(start, min(n, start + step))
         t = x.T @ (rule.W @ y[:, keys])
@@ -586,23 +642,23 @@ def _computed_blocks(rule, x, y, k):
         t *= rule.sizes[keys]
         if moves:
             z = x.T @ (rule.change @ y[:, keys])
-            np.subtract(own[keys] + 1, z, out=z)
+            np.subtract(signal[keys] + 1, z, out=z)
             z *= rule.floor
             t += z
         else:
             t += rule.floor
-        t[keys, np.arange(len(keys))] = 0
+        t[own[keys], np.arange(len(keys))] = 0
         yield keys, t
 
 
-def _keys_at_once(n):
-    """Keys in a block."""
-    return min(n, max(1, BLOCK // n))
+def _keys_at_once(U, V):
+    """Keys in a block of scores of these targets and keys."""
+    return min(V.shape[1], max(1, BLOCK // U.shape[1]))
 
 
-def _floor_pays(rule, U, V, k):
+def _floor_pays(rule, U, V, own, k):
     """Whether weights near the computed ones are a proof that no memory retrieves."""
-    n = U.shape[1]
+    m = U.shape[1]
     U, V = _unit_scale(U, exact=True), _unit_scale(V, exact=True)
     if U is None or V is None or not V.any(axis=0).all():
         return False
@@ -612,44 +668,44 @@ def _floor_pays(rule, U, V, k):
     u, v = _norms(x), _norms(y)
     if not (SMALL < u.max() < 1 / SMALL and lengths.min() > SMALL and v.max() < 2):
         return False
-    left = _left_by_computed(rule, x, dx, y, dy, k)
+    left = _left_by_computed(rule, x, dx, y, dy, own, k)
     smallest = _least_extent(x, dx, centred=True) * _least_extent(y, dy) * (1 - 2.0**-20)
     if left is None or not smallest > 0:
         return False
     residual, least, room = left
     longest = float((u + dx).max() * 2 * (v + dy).max()) * UPWARD
     change = residual / smallest * longest * UPWARD + UNDERFLOW  # of any weight
-    paid = change <= WHOLE_CHANGE * least and (k == 1 or change * (n - 1 + k) * UPWARD <= room)
+    paid = change <= WHOLE_CHANGE * least and (k == 1 or change * (m - 1 + k) * UPWARD <= room)
     return bool(paid and _spanned(rule, U, V))
 
 
-def _left_by_computed(rule, x, dx, y, dy, k):
+def _left_by_computed(rule, x, dx, y, dy, own, k):
     """Of computed weights: a bound on the length of their sum, the least, and the least room below a cap.
 
     The sum is that for vectors off by no more than dx and dy; the cap is that of ``k lam_ij`` for k > 1. None
     if a weight is none, or too large.
     """
-    n, u, v = x.shape[1], _norms(x), _norms(y)
+    (m, n), u, v = (x.shape[1], y.shape[1]), _norms(x), _norms(y)
     rest, rounded, moved, least, room = np.zeros((len(x), len(y))), 0.0, 0.0, np.inf, np.inf
-    step = _keys_at_once(n)
-    longest_sum = min(n, TILE) + n // TILE + step + n // step + 32  # of targets, tiles, keys and blocks
-    for keys, weights in _computed_blocks(rule, x, y, k):
-        places = np.arange(len(keys))
+    step = _keys_at_once(x, y)
+    longest_sum = min(m, TILE) + m // TILE + step + n // step + 32  # of targets, tiles, keys and blocks
+    for keys, weights in _computed_blocks(rule, x, y, own, k):
+        answers, places = own[keys], np.arange(len(keys))
         pulled, total, size, change = np.zeros((len(x), len(keys))), 0.0, 0.0, 0.0
-        for start in range(0, n, TILE):
-            tile = slice(start, min(n, start + TILE))
+        for start in range(0, m, TILE):
+            tile = slice(start, min(m, start + TILE))
             part = weights[tile]
             pulled += x[:, tile] @ part
             total, size, change = total + part.sum(axis=0), size + u[tile] @ part, change + dx[tile] @ part
         most = weights.max(axis=0)
-        weights[keys, places] = np.inf
+        weights[answers, places] = np.inf
         if not (weights.min() > 0 and most.max() < 1 / SMALL):
             return None
         least = min(least, float(weights.min()))
         slack = total * (1 - _g(longest_sum)) - k * most * UPWARD
         room = min(room, float(slack.min()))
-        rest += (x[:, keys] * total - pulled) @ y[:, keys].T
-        size, change = u[keys] * total + size, dx[keys] * total + change
+        rest += (x[:, answers] * total - pulled) @ y[:, keys].T
+        size, change = u[answers] * total + size, dx[answers] * total + change
         rounded += float((v[keys] * size).sum())
         moved += float(((v + dy)[keys] * change + dy[keys] * size).sum())
     residual = (_length(rest) + (_g(2 * longest_sum) * rounded + moved) * UPWARD) * UPWARD + UNDERFLOW
@@ -658,8 +714,9 @@ def _left_by_computed(rule, x, dx, y, dy, k):
 
 def _spanned(rule, U, V):
     """Whether maps to fewer dimensions lose nothing, since the vectors have no more."""
-    p, q, d = len(rule.left), len(rule.right), len(U)
-    return (p == d or len(spanning_rows(U, shifted=True)) == p) and (q == d or len(spanning_rows(V)) == q)
+    p, q = len(rule.left), len(rule.right)
+    targets = p >= min(len(U), U.shape[1] - 1) or len(spanning_rows(U, shifted=True)) == p
+    return targets and (q >= min(V.shape) or len(spanning_rows(V)) == q)
 
 
 def _least_extent(X, error, *, centred=False):
@@ -756,7 +813,10 @@ def spanning_rows(X: np.ndarray, *, shifted: bool = False) -> np.ndarray:
         return np.arange(len(X))
     Z = _integers(X)[0] if shifted else np.column_stack([_integers(x)[0] for x in X.T])
     Z = (Z - Z[:, :1] if shifted else Z)[[*kept, *np.setdiff1d(np.arange(len(X)), kept)]]
-    ok = _rest_depends(Z, len(kept))
+    # as many independent rows as there are columns leave nothing to depend on anything else
+    whole = len(kept) == X.shape[1] - shifted
+    whole = whole and _eliminated(Z[: len(kept)], len(kept), PRIME).any(axis=1).all()
+    ok = whole or _rest_depends(Z, len(kept))
     return np.sort(kept) if ok else np.arange(len(X))
 
 
@@ -828,18 +888,19 @@ def _eliminated(Z, count, modulus=None):
     return Z
 
 
-def _cancels_in_integers(weights, U, V):
+def _cancels_in_integers(weights, U, V, own):
     """Whether weights on these few comparisons cancel, some as they are and the others as that demands."""
     j, i = np.nonzero(weights)
+    a = own[i]
     Z, keys = _integers(U)[0], np.column_stack([_integers(x)[0] for x in V.T])  # keys of any lengths
-    A = ((Z[:, i] - Z[:, j])[:, None] * keys[None][:, :, i]).reshape(-1, len(i))
+    A = ((Z[:, a] - Z[:, j])[:, None] * keys[None][:, :, i]).reshape(-1, len(i))
     if max(abs(a) for a in A.reshape(-1)).bit_length() * len(i) ** 2 > LONGEST_WORK:
         return False
     if _eliminated(A.T, len(i), PRIME).any(axis=1).all():
         return False  # the comparisons are independent
     lengths = np.abs(V).max(axis=0)[i]
     sizes = weights[j, i] * lengths / (weights[j, i] * lengths).max()
-    rows = _independent_rows(((U[:, i] - U[:, j])[:, None] * (V[:, i] / lengths)).reshape(len(A), -1))
+    rows = _independent_rows(((U[:, a] - U[:, j])[:, None] * (V[:, i] / lengths)).reshape(len(A), -1))
     R, solved, last = A[rows], [], 1
     for row in range(len(rows)):  # Gauss and Jordan, without fractions
         columns = np.flatnonzero(R[row])
@@ -905,10 +966,11 @@ def _unit_scale(X, *, exact=False):
     return None if exact and not (np.ldexp(scaled, -power) == X).all() else scaled
 
 
-def _vanishing(U, V):
-    """Which comparisons are zero, since two targets are equal or the key is zero, shape (n, n)."""
+def _vanishing(U, V, own):
+    """Which comparisons are zero, since two targets are equal or the key is zero, shape (m, n)."""
     _, group = np.unique(U, axis=1, return_inverse=True)
-    return (group.reshape(-1, 1) == group.reshape(1, -1)) | ~V.any(axis=0)
+    group = group.reshape(-1)
+    return (group[:, None] == group[own]) | ~V.any(axis=0)
 
 
 def _main(paths):
@@ -919,14 +981,17 @@ def _main(paths):
     code = 0
     for path in paths:
         try:
-            certificate, U, V = load(path)
+            certificate, U, V, answers = load(path)
         except ValueError as error:
             print(error, file=sys.stderr)
             code = 2
             continue
-        good = holds(certificate, U, V)
+        good = holds(certificate, U, V, answers)
         claim = "some memory retrieves" if certificate.feasible else "no memory retrieves"
-        size = f"all pairs, (d, n) = {U.shape}, at k = {certificate.k}"
+        what = f"pairs, (d, n) = {U.shape}"
+        if answers is not None:
+            what = f"facts, targets {U.shape}, keys {V.shape}"
+        size = f"all {what}, at k = {certificate.k}"
         print(f"{path}: {claim} {size}: {'proved' if good else 'NOT proved'}")
         code = max(code, int(not good))
     return code

@@ -15,7 +15,7 @@ import torch
 
 from assocmem.deciding import certificates
 from assocmem.deciding.comparisons import cancellation
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Facts, Pairs
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Correction:
         return self.longest * self.left / self.smallest
 
 
-def correction(pairs: Pairs, weights: np.ndarray) -> Correction:
+def correction(pairs: Pairs | Facts, weights: np.ndarray) -> Correction:
     """The numbers in the sufficient condition for weights of a top-1 certificate.
 
     Parameters
     ----------
-    pairs : Pairs
-    weights : ndarray, shape (n, n)
-        ``weights[j, i]`` of competitor j of key i, zero on the diagonal.
+    pairs : Pairs or Facts
+    weights : ndarray, shape (m, n)
+        ``weights[j, i]`` of competitor j of key i, zero at its own target.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def correction(pairs: Pairs, weights: np.ndarray) -> Correction:
     """
     left = float(cancellation(pairs, torch.from_numpy(weights)).norm())
     U, V = pairs.U.numpy(), pairs.V.numpy()
-    H = certificates._gram(weights, weights.sum(axis=0), U, V, False)
+    H = certificates._gram(weights, weights.sum(axis=0), U, V, pairs.answers.numpy(), False)
     return Correction(left, float(np.linalg.eigvalsh(H)[0]), _longest(pairs))
 
 
@@ -91,13 +91,13 @@ class FloorCorrection:
         return self.longest * self.left / (self.least * self.extent) if self.least > 0 else np.inf
 
 
-def floor_correction(pairs: Pairs, weights: np.ndarray) -> FloorCorrection:
+def floor_correction(pairs: Pairs | Facts, weights: np.ndarray) -> FloorCorrection:
     """The numbers in the sufficient condition for weights of a top-1 certificate that have a floor.
 
     Parameters
     ----------
-    pairs : Pairs
-    weights : ndarray, shape (n, n)
+    pairs : Pairs or Facts
+    weights : ndarray, shape (m, n)
         As for `correction`.
 
     Returns
@@ -107,7 +107,7 @@ def floor_correction(pairs: Pairs, weights: np.ndarray) -> FloorCorrection:
     left = float(cancellation(pairs, torch.from_numpy(weights)).norm())
     centred = pairs.U - pairs.U.mean(dim=1, keepdim=True)
     extents = [float(torch.linalg.eigvalsh(X @ X.T)[0]) for X in (centred, pairs.V)]
-    least = float(weights[~np.eye(len(weights), dtype=bool)].min())
+    least = float(weights[np.arange(pairs.m)[:, None] != pairs.answers.numpy()].min())
     return FloorCorrection(left, least, extents[0] * extents[1], _longest(pairs))
 
 

@@ -11,7 +11,8 @@ from scipy.linalg import qr
 
 from assocmem.checks import require
 from assocmem.deciding.certificates import Certificate, weights_of, well_formed
-from assocmem.pairs.data import Pairs
+from assocmem.deciding.comparisons import as_given_to_verifier
+from assocmem.pairs.data import Facts, Pairs
 
 LARGEST_DIMENSION = 24
 """Dimension up to which exact arithmetic takes no more than about a minute."""
@@ -26,13 +27,13 @@ PRIME = 2**61 - 1
 """Rows that are independent modulo this prime are independent."""
 
 
-def holds_exactly(certificate: Certificate, pairs: Pairs) -> bool:
+def holds_exactly(certificate: Certificate, pairs: Pairs | Facts) -> bool:
     """Whether a certificate proves its claim about these pairs, in exact arithmetic.
 
     Parameters
     ----------
     certificate : Certificate
-    pairs : Pairs
+    pairs : Pairs or Facts
         Of dimension at most 24, where this takes a minute; the work grows as d^8.
 
     Returns
@@ -44,49 +45,50 @@ def holds_exactly(certificate: Certificate, pairs: Pairs) -> bool:
     ValueError
         If the dimension is too large.
     """
-    require(pairs.d <= LARGEST_DIMENSION, "pairs", f"dimension {pairs.d}", f"at most {LARGEST_DIMENSION}")
-    parts = well_formed(certificate, *(X.detach().cpu().numpy() for X in (pairs.U, pairs.V)))
+    d = max(pairs.d_out, pairs.d_in)
+    require(d <= LARGEST_DIMENSION, "pairs", f"dimension {d}", f"at most {LARGEST_DIMENSION}")
+    parts = well_formed(certificate, *as_given_to_verifier(pairs))
     if parts is None:
         return False
-    k, body, U, V = parts
+    k, body, U, V, own = parts
     if certificate.feasible:
-        return _retrieves(_integers(body), _integers(U), _integers(V), k)
-    weights = weights_of(certificate, U, V)
+        return _retrieves(_integers(body), _integers(U), _integers(V), own, k)
+    weights = weights_of(certificate, U, V, own)
     if not np.isfinite(weights).all():
         return False
     powers = np.frexp(np.abs(V).max(axis=0))[1]  # lengths of keys play no part: they go to the weights
     with np.errstate(over="ignore"):
         weights = np.ldexp(weights, powers)
-    return bool(np.isfinite(weights).all()) and _cancels(weights, _integers(U), _key_integers(V, powers), k)
+    if not np.isfinite(weights).all():
+        return False
+    return _cancels(weights, _integers(U), _key_integers(V, powers), own, k)
 
 
-def _retrieves(W, U, V, k):
+def _retrieves(W, U, V, own, k):
     """Whether every signal exceeds the average of its k best competitors."""
     S = U.T @ (W @ V)
-    signal = S.diagonal().copy()
-    n = len(S)
-    rivals = (sorted(np.delete(S[:, i], i))[n - 1 - k :] for i in range(n))
-    return all(k * signal[i] > sum(best) for i, best in enumerate(rivals))
+    best = (sorted(np.delete(S[:, i], a))[len(S) - 1 - k :] for i, a in enumerate(own))
+    return all(k * S[a, i] > sum(rivals) for i, (a, rivals) in enumerate(zip(own, best, strict=True)))
 
 
-def _cancels(weights, U, V, k):
+def _cancels(weights, U, V, own, k):
     """Whether weights near these are a proof that no memory retrieves, by making them cancel exactly."""
-    n = U.shape[1]
-    if (weights < 0).any() or weights.diagonal().any() or not weights.any():
+    m, n = weights.shape
+    if (weights < 0).any() or weights[own, np.arange(n)].any() or not weights.any():
         return False
     exact = _integers(np.rint(np.ldexp(weights / weights.max(), WEIGHT_BITS)))
     if np.count_nonzero(exact.any(axis=0)) == 1:  # one key: its target alone is at stake
         V = np.ones((1, n), dtype=object)
-    left = U * exact.sum(axis=0) - U @ exact
+    left = U[:, own] * exact.sum(axis=0) - U @ exact
     rest = (left @ V.T).reshape(-1)
-    if k == n - 1:  # one weight for all competitors of a key
-        if not all(len(set(np.delete(exact[:, i], i))) == 1 for i in range(n)):
+    if k == m - 1:  # one weight for all competitors of a key
+        if not all(len(set(np.delete(exact[:, i], a))) == 1 for i, a in enumerate(own)):
             return False
-        targets, keys = n * U - U.sum(axis=1)[:, None], np.arange(n)
-        sizes = exact[1 - (keys > 0), keys].astype(float)
+        targets, keys = m * U[:, own] - U.sum(axis=1)[:, None], np.arange(n)
+        sizes = exact[1 - (own > 0), keys].astype(float)
     else:
         j, keys = np.nonzero(exact)
-        targets, sizes = U[:, keys] - U[:, j], exact[j, keys].astype(float)
+        targets, sizes = U[:, own[keys]] - U[:, j], exact[j, keys].astype(float)
     columns = _independent(targets, V[:, keys], sizes)
     if not len(columns):
         return not rest.any() and _capped(exact, k)
@@ -99,9 +101,9 @@ def _cancels(weights, U, V, k):
         return False
     corrected = exact * flint.fmpq(1)
     for place, column in enumerate(columns):
-        where = (slice(None), keys[column]) if k == n - 1 else (j[column], keys[column])
+        where = (slice(None), keys[column]) if k == m - 1 else (j[column], keys[column])
         corrected[where] = corrected[where] - change[place, 0]
-    np.fill_diagonal(corrected, flint.fmpq(0))
+    corrected[own, np.arange(n)] = flint.fmpq(0)
     return all(x >= 0 for x in corrected.reshape(-1)) and _capped(corrected, k)
 
 

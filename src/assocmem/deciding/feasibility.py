@@ -21,7 +21,7 @@ from scipy.special import lambertw
 from assocmem.checks import require, require_callable, require_instance, require_integer
 from assocmem.deciding import certificates
 from assocmem.deciding.certificates import BLOCK, FEW, Certificate, ComputedWeights
-from assocmem.deciding.comparisons import as_arrays, cancellation, tail_margins
+from assocmem.deciding.comparisons import as_given_to_verifier, cancellation, tail_margins
 from assocmem.deciding.contradiction import contradiction
 from assocmem.deciding.hopeless import hidden_target, repeated_key, vanishing_comparison
 from assocmem.deciding.preparation import ROUNDED, as_given, has_usual_lengths, prepare
@@ -33,11 +33,11 @@ from assocmem.deciding.search import (
     newton_solver,
     predicted_weights,
 )
-from assocmem.deciding.tilted import CANCELLED_ALL, FIRST_FLOOR, STEPS_REMEMBERED, State, search
+from assocmem.deciding.tilted import CANCELLED_ALL, STEPS_REMEMBERED, State, first_floor, search
 from assocmem.deciding.watch import Watch
 from assocmem.files import require_writable
 from assocmem.machine import largest_that_fits, memory_shortage
-from assocmem.pairs.data import Pairs, require_pairs
+from assocmem.pairs.data import Facts, Pairs, require_facts
 from assocmem.pairs.scores import require_memory_matrix
 from assocmem.pairs.sizes import RUNTIME_BYTES, peak_bytes
 from assocmem.progress import status_line
@@ -51,7 +51,8 @@ SMALL_PROGRAM = 100_000
 LARGEST_TABLE = 2**25
 """Scores up to which a linear program looks for a contradiction of few comparisons: it sorts all of them."""
 DENSE_DIMENSION = 24
-"""Dimension up to which Newton's method is tried first: there it is the faster one."""
+"""Dimension up to which Newton's method is tried first: there it is the faster one. Memories that are no
+squares count by their entries."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,8 @@ class Verdict:
     certificate : Certificate or None
         The proof, verified.
     margin : float
-        Smallest margin of the last memory tried over its ``nu = |W|_F / d``: positive if feasible, and how
-        near one came if not; ``-inf`` where the answer needed none.
+        Smallest margin of the last memory tried over its ``nu``, as `assocmem.training.fit.Fit` has it:
+        positive if feasible, and how near one came if not; ``-inf`` where the answer needed none.
     steps : int
         Newton steps taken.
     reason : str
@@ -83,12 +84,12 @@ class Verdict:
     passes: int = 0
 
 
-def decide_top1(pairs: Pairs, **options: object) -> Verdict:
+def decide_top1(pairs: Pairs | Facts, **options: object) -> Verdict:
     """Decide whether any memory scores every target above all others (event PR_n, eq. ``PR-exists``).
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
         As for `decide`.
     **options
         The keywords of `decide`.
@@ -107,7 +108,7 @@ def decide_top1(pairs: Pairs, **options: object) -> Verdict:
 
 
 def decide(
-    pairs: Pairs,
+    pairs: Pairs | Facts,
     k: int = 1,
     *,
     max_steps: int = 200,
@@ -118,25 +119,26 @@ def decide(
 ) -> Verdict:
     """Decide whether any memory has every signal beat the average of its k best competitors, and prove it.
 
-    In small dimensions, and for ``k = n - 1``, Newton's method decides, whose memory and time grow as d^4 and
-    d^6. Above, a search does that takes passes over the scores, with memory of the size of the pairs:
-    some 50 passes away from the transition, and one to three hundred next to it, at any size: seconds for a
-    thousand pairs on two cores, minutes and 2 GiB for ten thousand. Where the one way finds nothing the other
-    is tried. Pairs on a GPU are decided there; the certificate is verified on the processor all the same, in
-    its memory.
+    In small dimensions, and for the mean of all competitors, Newton's method decides, whose memory and time
+    grow as d^4 and d^6. Above, a search does that takes passes over the scores, with memory of the size of
+    the pairs: some 50 passes away from the transition, and one to three hundred next to it, at any size:
+    seconds for a thousand pairs on two cores, minutes and 2 GiB for ten thousand. Where the one way finds
+    nothing the other is tried. Pairs on a GPU are decided there; the certificate is verified on the processor
+    all the same, in its memory.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
         Any vectors: lengths, units, correlations and subspaces do not matter, but for what rounding makes of
         them. Their numbers are taken as exact.
     k : int
-        Between 1, the top-1 criterion, and ``n - 1``, where the signal has to beat the mean.
+        Between 1, the top-1 criterion, and ``m - 1``, which is ``n - 1`` for pairs, where the signal has to
+        beat the mean.
     max_steps : int
         Newton steps after which to give up.
     max_passes : int
         Passes over the scores after which to give up.
-    W0 : Tensor, shape (d, d), optional
+    W0 : Tensor, shape (d_out, d_in), optional
         A memory that may be near one which retrieves, such as that of an instance with fewer pairs. Only the
         search in passes begins with it.
     checkpoint : path, optional
@@ -160,9 +162,9 @@ def decide(
         For a k or number of steps out of range, a ``W0`` that does not fit, a checkpoint of another problem
         or that cannot be written, or an instance too large for the memory there is.
     """
-    require_pairs(pairs)
+    require_facts(pairs)
     require_integer("k", k, 1)
-    require(k < pairs.n, "k", k, f"at most n - 1 = {pairs.n - 1}")
+    require(k < pairs.m, "k", k, f"at most {'n' if isinstance(pairs, Pairs) else 'm'} - 1 = {pairs.m - 1}")
     require_integer("max_steps", max_steps, 1)
     require_integer("max_passes", max_passes, 1)
     if W0 is not None:
@@ -170,11 +172,12 @@ def decide(
     file = None if checkpoint is None else require_writable("checkpoint", checkpoint)
     if report is not None:
         require_callable("report", report)
-    dense_first = pairs.d <= DENSE_DIMENSION or k == pairs.n - 1
+    mean = 1 < k == pairs.m - 1
+    dense_first = pairs.entries <= DENSE_DIMENSION**2 or mean
     too_large = dense_shortage(pairs)
     shortage = too_large if dense_first else passes_shortage(pairs)
-    require(not shortage, "pairs", f"n = {pairs.n} in dimension {pairs.d}", f"smaller, since {shortage}")
-    pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
+    require(not shortage, "pairs", f"n = {pairs.n} in dimension {pairs.d_in}", f"smaller, since {shortage}")
+    pairs = pairs.with_vectors(pairs.U.double(), pairs.V.double())
     certificate = vanishing_comparison(pairs, k) or repeated_key(pairs, k) or hidden_target(pairs, k)
     if certificate is not None and verify(certificate, pairs):
         return Verdict(False, certificate, -math.inf, 0)
@@ -182,7 +185,7 @@ def decide(
         watch = Watch(pairs, k, file, report, show)
         ways = [
             (not too_large, partial(_by_newton, pairs, k, max_steps, show, dense_first and k == 1)),
-            (k < pairs.n - 1, partial(_by_passes, pairs, k, max_passes, W0, watch)),
+            (not mean, partial(_by_passes, pairs, k, max_passes, W0, watch)),
         ]
         verdicts = []
         for possible, way in ways if dense_first else ways[::-1]:
@@ -205,7 +208,7 @@ def _by_passes(pairs, k, max_passes, W0, watch):
         prepared = prepare(pairs, extent)
         begin = watch.resume(extent)
         if begin is None and W0 is not None:
-            begin = State(prepared.start(W0.detach().double()), FIRST_FLOOR / (pairs.n - 1))
+            begin = State(prepared.start(W0.detach().double()), first_floor(pairs))
         try:
             end = search(
                 prepared.pairs,
@@ -224,7 +227,7 @@ def _by_passes(pairs, k, max_passes, W0, watch):
             return Verdict(end.certificate.feasible, end.certificate, margin, 0, passes=passes)
         verdict = Verdict(None, None, margin, 0, end.reason + prepared.left_out)
         likely = k == 1 and end.state.passes < max_passes and end.reason != CANCELLED_ALL
-        if likely and pairs.n**2 <= LARGEST_TABLE:
+        if likely and pairs.m * pairs.n <= LARGEST_TABLE:
             verdict = _by_linear_program(pairs, prepared, end.state.W, verdict)
         if verdict.feasible is not None:
             return replace(verdict, passes=passes)
@@ -265,7 +268,7 @@ def _by_newton(pairs, k, max_steps, show, few):
     if has_usual_lengths(pairs):
         given = as_given(pairs)
         verdict, W = _newton(pairs, given, k, max_steps, show)
-        small = pairs.n * (pairs.n - 1) * pairs.d**2 <= SMALL_PROGRAM
+        small = pairs.n * (pairs.m - 1) * pairs.entries <= SMALL_PROGRAM
         if verdict.feasible is None and verdict.steps == max_steps and few and small:
             return _by_linear_program(pairs, given, W, verdict)
         if verdict.feasible is not None or verdict.steps == max_steps:
@@ -293,9 +296,8 @@ def _by_linear_program(given, prepared, W, undecided):
     if memory is None:
         return undecided
     certificate = Certificate(1, W=prepared.memory(memory).cpu().numpy())
-    margin = float(tail_margins(all_scores(prepared.pairs, memory), 1).min()) / (
-        float(memory.norm()) / given.d
-    )
+    worst = float(tail_margins(all_scores(prepared.pairs, memory), 1, given.answers).min())
+    margin = worst / (float(memory.norm()) / math.sqrt(given.entries))
     return Verdict(True, certificate, margin, undecided.steps) if verify(certificate, given) else undecided
 
 
@@ -305,14 +307,14 @@ def _newton(given, prepared, k, max_steps, show):
     At each memory first the margins and then the weights may prove one; weights on a few comparisons are left
     to a linear program, which finds the fewest.
     """
-    pairs, few = prepared.pairs, min(FEW, prepared.pairs.d**2) if k == 1 else 0
-    started, loss = time.monotonic(), loss_for(pairs.n, k)
-    W, last, margin = pairs.U.new_zeros(pairs.d, pairs.d), None, -math.inf
+    pairs, few = prepared.pairs, min(FEW, prepared.pairs.entries) if k == 1 else 0
+    started, loss, answers = time.monotonic(), loss_for(pairs.m, k), pairs.answers
+    W, last, margin = pairs.U.new_zeros(pairs.d_out, pairs.d_in), None, -math.inf
     reason = f"undecided after {max_steps} Newton steps"
     for step in range(max_steps + 1):
         S = all_scores(pairs, W)
-        worst = float(tail_margins(S, k).min())
-        margin = worst / (float(W.norm()) / pairs.d) if step else margin
+        worst = float(tail_margins(S, k, answers).min())
+        margin = worst / (float(W.norm()) / math.sqrt(pairs.entries)) if step else margin
         show(f"decide: step {step}, worst margin {margin:.1e}, {time.monotonic() - started:.0f} s")
         if worst > 0:
             certificate = _memory_found(given, prepared, k, W)
@@ -320,7 +322,7 @@ def _newton(given, prepared, k, max_steps, show):
                 return Verdict(True, certificate, margin, step), W
         if step == max_steps:
             break
-        state = LossOfScores(loss, S)
+        state = LossOfScores(loss, S, answers)
         solve = newton_solver(pairs, loss, W, float(cancellation(pairs, state.weights).norm()))
         if solve is None:
             reason = "the Hessian is singular: targets or keys lie in a subspace, or scores are too far apart"
@@ -346,7 +348,7 @@ def _proof(given, prepared, weights, k):
     return certificate if verify(certificate, given) else None
 
 
-def verify(certificate: Certificate | None, pairs: Pairs) -> bool:
+def verify(certificate: Certificate | None, pairs: Pairs | Facts) -> bool:
     """Whether a certificate proves its claim about these pairs; rounding cannot make it say yes wrongly.
 
     Independent of how the certificate was found; see `assocmem.deciding.certificates`.
@@ -355,7 +357,7 @@ def verify(certificate: Certificate | None, pairs: Pairs) -> bool:
     ----------
     certificate : Certificate or None
         None, as an undecided verdict has it, proves nothing.
-    pairs : Pairs
+    pairs : Pairs or Facts
 
     Returns
     -------
@@ -366,55 +368,60 @@ def verify(certificate: Certificate | None, pairs: Pairs) -> bool:
     ValueError
         For what is neither a certificate nor None, or no pairs.
     """
-    require_pairs(pairs)
+    require_facts(pairs)
     if certificate is not None:
         require_instance("certificate", certificate, Certificate)
-    return certificates.holds(certificate, *as_arrays(pairs))
+    return certificates.holds(certificate, *as_given_to_verifier(pairs))
 
 
 # --- the memory of the machine ------------------------------------------------------------------------------
 
 
-def decision_bytes(n: int, d: int) -> int:
+def decision_bytes(n: int, d: int, m: int | None = None) -> int:
     """Bytes that a decision takes at its peak: a factor, and the matrices of the verification.
 
     Parameters
     ----------
     n, d : int
+        Number of keys, and the dimension; of a memory that is no square, the root of its entries.
+    m : int, optional
+        Number of targets, by default n.
 
     Returns
     -------
     int
     """
-    return RUNTIME_BYTES + 8 * (9 * d**4 // 2 + 2 * n * d**2 + 12 * n**2)
+    return RUNTIME_BYTES + 8 * (9 * d**4 // 2 + 2 * n * d**2 + 12 * n * (n if m is None else m))
 
 
-def card_bytes(n: int, d: int) -> int:
+def card_bytes(n: int, d: int, m: int | None = None) -> int:
     """Bytes of a GPU that a decision takes at its peak: the Hessian beside its factor, and the scores.
 
     Parameters
     ----------
-    n, d : int
+    n, d, m : int
+        As for `decision_bytes`.
 
     Returns
     -------
     int
     """
-    return RUNTIME_BYTES + 8 * (21 * d**4 // 10 + 2 * n * d**2 + 16 * n**2)
+    return RUNTIME_BYTES + 8 * (21 * d**4 // 10 + 2 * n * d**2 + 16 * n * (n if m is None else m))
 
 
-def verification_bytes(n: int, d: int) -> int:
+def verification_bytes(n: int, d: int, m: int | None = None) -> int:
     """Bytes that the verification takes on the processor: its matrix, a copy, and the factor.
 
     Parameters
     ----------
-    n, d : int
+    n, d, m : int
+        As for `decision_bytes`.
 
     Returns
     -------
     int
     """
-    return RUNTIME_BYTES + 8 * (7 * d**4 // 2 + 2 * n * d**2 + 4 * n**2)
+    return RUNTIME_BYTES + 8 * (7 * d**4 // 2 + 2 * n * d**2 + 4 * n * (n if m is None else m))
 
 
 def largest_dimension(budget: float, bytes_at: Callable[[int, int], int] = card_bytes) -> int:
@@ -434,20 +441,21 @@ def largest_dimension(budget: float, bytes_at: Callable[[int, int], int] = card_
     return largest_that_fits(lambda d: bytes_at(math.ceil(d**2 / 2 / lambertw(d**2 / 2).real), d), budget)
 
 
-def dense_shortage(pairs: Pairs) -> str:
+def dense_shortage(pairs: Pairs | Facts) -> str:
     """One line that says which memory is too small for Newton's method, or an empty string.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
 
     Returns
     -------
     str
     """
+    size = math.isqrt(pairs.entries - 1) + 1
 
     def short(bytes_at, budget=None):
-        return memory_shortage(lambda d: bytes_at(pairs.n, d), pairs.d, name="d", budget=budget)
+        return memory_shortage(lambda d: bytes_at(pairs.n, d, pairs.m), size, name="d", budget=budget)
 
     if pairs.U.device.type == "cpu":
         return short(decision_bytes)
@@ -455,7 +463,7 @@ def dense_shortage(pairs: Pairs) -> str:
     return short(verification_bytes) or short(card_bytes, USABLE_SHARE * free)
 
 
-def passes_bytes(n: int, d: int) -> int:
+def passes_bytes(n: int, d: int, *, m: int | None = None, d_out: int | None = None) -> int:
     """Bytes that a decision by passes takes at its peak.
 
     A pass, the steps remembered, the copies of the vectors that whitening makes, and the verification.
@@ -463,23 +471,29 @@ def passes_bytes(n: int, d: int) -> int:
     Parameters
     ----------
     n, d : int
+        Number and dimension of the keys.
+    m, d_out : int, optional
+        Of the targets, where they are others.
 
     Returns
     -------
     int
     """
-    return peak_bytes(n, d) + 8 * (24 * n * d + 2 * (STEPS_REMEMBERED + 20) * d**2 + 5 * max(BLOCK, n))
+    m, d_out = n if m is None else m, d if d_out is None else d_out
+    vectors, steps = 12 * (n * d + m * d_out), 2 * (STEPS_REMEMBERED + 20) * d * d_out
+    return peak_bytes(n, d, m=m, d_out=d_out) + 8 * (vectors + steps + 5 * max(BLOCK, m))
 
 
-def passes_shortage(pairs: Pairs) -> str:
+def passes_shortage(pairs: Pairs | Facts) -> str:
     """One line that says that the memory is too small for a search in passes, or an empty string.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
 
     Returns
     -------
     str
     """
-    return memory_shortage(lambda n: passes_bytes(n, pairs.d), pairs.n)
+    sizes = {} if isinstance(pairs, Pairs) else {"m": pairs.m, "d_out": pairs.d_out}
+    return memory_shortage(lambda n: passes_bytes(n, pairs.d_in, **sizes), pairs.n)

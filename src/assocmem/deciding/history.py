@@ -13,7 +13,7 @@ class History:
 
     Parameters
     ----------
-    W : Tensor, shape (d, d)
+    W : Tensor, shape (d_out, d_in)
         A matrix of the size, type and device of the steps.
     most : int
         Steps that are remembered: the latest.
@@ -33,7 +33,7 @@ class History:
 
         Parameters
         ----------
-        step, change : Tensor, shape (d, d)
+        step, change : Tensor, shape (d_out, d_in)
         """
         s, y = step.reshape(-1), change.reshape(-1)
         if not float(s @ y) > 0:
@@ -54,11 +54,11 @@ class History:
 
         Parameters
         ----------
-        gradient : Tensor, shape (d, d)
+        gradient : Tensor, shape (d_out, d_in)
 
         Returns
         -------
-        Tensor, shape (d, d)
+        Tensor, shape (d_out, d_in)
             The gradient itself where there are no steps.
         """
         m = self.count

@@ -14,7 +14,7 @@ import torch
 
 from assocmem.deciding.certificates import evening_map, mapped, spanning_rows
 from assocmem.deciding.comparisons import as_arrays
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Facts, Pairs
 
 USUAL_LENGTHS = (1e-2, 1e2)
 """Lengths between which vectors need no preparation; those of the paper are near one. Chosen by trial."""
@@ -31,9 +31,9 @@ class Prepared:
 
     Attributes
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
         The instance to search. Where vectors lie in a subspace, its last coordinates are zero.
-    left, right : Tensor, shape (d, d)
+    left, right : Tensor, shapes (d_out, d_out) and (d_in, d_in)
         The maps of targets and keys.
     lengths : Tensor, shape (n,)
         What the keys were multiplied by.
@@ -41,7 +41,7 @@ class Prepared:
         Whether targets, and keys, have directions that were left out and that may be more than rounding.
     """
 
-    pairs: Pairs
+    pairs: Pairs | Facts
     left: torch.Tensor
     right: torch.Tensor
     lengths: torch.Tensor
@@ -60,39 +60,40 @@ class Prepared:
         return "; " + " and ".join(flat) if flat else ""
 
     def memory(self, W: torch.Tensor) -> torch.Tensor:
-        """The memory that gives the instance as it was the scores of W in this one, shape (d, d)."""
+        """The memory that gives the instance as it was the scores of W in this one."""
         return self.left.T @ W @ self.right
 
     def start(self, W: torch.Tensor) -> torch.Tensor:
-        """The memory whose scores in this instance are those of W in the one as it was, shape (d, d)."""
+        """The memory whose scores in this instance are those of W in the one as it was."""
         return torch.linalg.pinv(self.left.T) @ W @ torch.linalg.pinv(self.right)
 
     def weights(self, weights: torch.Tensor) -> torch.Tensor:
-        """Weights for the instance as it was that cancel where these do in this one, shape (n, n)."""
+        """Weights for the instance as it was that cancel where these do in this one, shape (m, n)."""
         return weights * self.lengths
 
 
-def as_given(pairs: Pairs) -> Prepared:
+def as_given(pairs: Pairs | Facts) -> Prepared:
     """An instance without any preparation.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
 
     Returns
     -------
     Prepared
     """
-    same = torch.eye(pairs.d, dtype=pairs.U.dtype, device=pairs.U.device)
-    return Prepared(pairs, same, same, pairs.V.new_ones(pairs.n))
+    like = {"dtype": pairs.U.dtype, "device": pairs.U.device}
+    left, right = torch.eye(pairs.d_out, **like), torch.eye(pairs.d_in, **like)
+    return Prepared(pairs, left, right, pairs.V.new_ones(pairs.n))
 
 
-def prepare(pairs: Pairs, floor: float) -> Prepared:
+def prepare(pairs: Pairs | Facts, floor: float) -> Prepared:
     """An instance in coordinates in which neither targets nor keys prefer a direction.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
         In double precision.
     floor : float
         Extent of targets or keys in a direction, over the largest, below which it is left out. `ROUNDED`
@@ -111,13 +112,13 @@ def prepare(pairs: Pairs, floor: float) -> Prepared:
     middle = np.abs(U - np.median(U, axis=1, keepdims=True)).max(axis=0).argmin()
     left, U, flat = _rounded(U, U[:, middle, None], floor, shifted=True)
     U = U - U.mean(axis=1, keepdims=True)
-    scale = math.sqrt(pairs.n / (U * U).sum()) if U.any() else 1.0
+    scale = math.sqrt(pairs.m / (U * U).sum()) if U.any() else 1.0
     back = {"dtype": pairs.U.dtype, "device": pairs.U.device}
     U, V, left, right, lengths = (
         torch.from_numpy(X).to(**back)
         for X in (U * scale, V * lengths, left * scale, right, np.ldexp(lengths, powers))
     )
-    return Prepared(Pairs(U, V), left, right, lengths, (flat, short))
+    return Prepared(pairs.with_vectors(U, V), left, right, lengths, (flat, short))
 
 
 def _rounded(X, centre, floor, *, shifted=False):
@@ -148,12 +149,12 @@ def _map_of_rows(X, centre, rows, floor, shifted):
     return whole
 
 
-def has_usual_lengths(pairs: Pairs) -> bool:
+def has_usual_lengths(pairs: Pairs | Facts) -> bool:
     """Whether a search may begin with the pairs as they are given.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
 
     Returns
     -------

@@ -7,7 +7,7 @@ It has a loop of its own beside that of `assocmem.training.descent`, since there
 not exist, so that no duality gap can say when to stop.
 
 At k = 1 the loss is cross-entropy. At k > 1 it is the smoothed tail average, of slightly more than k
-competitors, so that weights stay off their upper bound; at k = n - 1, the mean, there is nothing to smooth.
+competitors, so that weights stay off their upper bound; at k = m - 1, the mean, there is nothing to smooth.
 """
 
 import math
@@ -18,7 +18,7 @@ import torch
 
 from assocmem.deciding.comparisons import cancellation, tail_margins
 from assocmem.deciding.hopeless import WIDER
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Facts, Pairs
 from assocmem.pairs.scores import take_signal
 from assocmem.training.losses import CrossEntropy, TailAverage
 from assocmem.training.passes import dense_hessian
@@ -73,7 +73,7 @@ SPAN_RIDGE = 1e-10
 up to rounding do no harm. Chosen by trial."""
 
 Solver = Callable[[torch.Tensor], torch.Tensor]
-"""Takes a matrix of shape (d, d) to the Newton step for it, of the same shape."""
+"""Takes a matrix of shape (d_out, d_in) to the Newton step for it, of the same shape."""
 
 
 @dataclass(frozen=True)
@@ -86,13 +86,13 @@ class _WiderTail(TailAverage):
         return min(self.size, m)
 
 
-def loss_for(n: int, k: int) -> CrossEntropy | TailAverage:
-    """The loss that decides: cross-entropy at k = 1, the mean of all at k = n - 1, else the smoothed average.
+def loss_for(m: int, k: int) -> CrossEntropy | TailAverage:
+    """The loss that decides: cross-entropy at k = 1, the mean of all at k = m - 1, else the smoothed average.
 
     Parameters
     ----------
-    n, k : int
-        Number of pairs, and of competitors in a tail.
+    m, k : int
+        Number of targets, and of competitors in a tail.
 
     Returns
     -------
@@ -100,24 +100,24 @@ def loss_for(n: int, k: int) -> CrossEntropy | TailAverage:
     """
     if k == 1:
         return CrossEntropy()
-    if k == n - 1:
+    if k == m - 1:
         return TailAverage(r=1.0, beta=1.0)
-    return _WiderTail(r=k / (n - 1), beta=1.0, size=k * (1 + WIDER))
+    return _WiderTail(r=k / (m - 1), beta=1.0, size=k * (1 + WIDER))
 
 
-def all_scores(pairs: Pairs, W: torch.Tensor) -> torch.Tensor:
+def all_scores(pairs: Pairs | Facts, W: torch.Tensor) -> torch.Tensor:
     """Scores of every target for every key, whatever the numbers in the memory.
 
     Unlike `assocmem.pairs.scores.scores` it does not refuse a memory with inf or nan, which a search may try.
 
     Parameters
     ----------
-    pairs : Pairs
-    W : Tensor, shape (d, d)
+    pairs : Pairs or Facts
+    W : Tensor, shape (d_out, d_in)
 
     Returns
     -------
-    Tensor, shape (n, n)
+    Tensor, shape (m, n)
     """
     return pairs.U.T @ (W @ pairs.V)
 
@@ -128,40 +128,47 @@ class LossOfScores:
     Parameters
     ----------
     loss : CrossEntropy or TailAverage
-    S : Tensor, shape (n, n)
+    S : Tensor, shape (m, n)
         Scores.
+    answers : Tensor, shape (n,)
+        The target of each key, by its number.
 
     Attributes
     ----------
     value : float
         The summed loss.
-    T, C : Tensor, shape (n, n)
+    T, C : Tensor, shape (m, n)
         Gradient of each key's aggregate in its scores, and the vector of the aggregate's Hessian.
     a : Tensor, shape (n,)
         Derivative of each key's loss in its aggregate.
-    weights : Tensor, shape (n, n)
+    weights : Tensor, shape (m, n)
         ``a T``, the derivative of the loss in the scores of competitors.
     """
 
-    def __init__(self, loss: CrossEntropy | TailAverage, S: torch.Tensor):
-        self.T = S.clone()
-        signal = take_signal(self.T, slice(0, len(S)), -math.inf)
+    def __init__(self, loss: CrossEntropy | TailAverage, S: torch.Tensor, answers: torch.Tensor):
+        self.T, self.answers = S.clone(), answers
+        self.keys = torch.arange(len(answers), device=S.device)
+        signal = take_signal(self.T, answers, -math.inf)
         c, _ = loss.aggregate(self.T)
         self.value = -float(torch.nn.functional.logsigmoid(signal - c).sum())
         self.a = torch.sigmoid(c - signal)
         self.weights = self.a * self.T
         self.C = loss.curvature(self.T)
 
+    def signals(self, t: torch.Tensor) -> torch.Tensor:
+        """Of scores ``t``, shape (..., m, n), those of the keys' own targets, shape (..., n)."""
+        return t[..., self.answers, self.keys]
+
     def response(self, t: torch.Tensor) -> torch.Tensor:
-        """Derivative of the weights when the scores move along ``t``, shape (n, n) or (b, n, n)."""
-        rise = (self.T * t).sum(dim=-2) - t.diagonal(dim1=-2, dim2=-1)
+        """Derivative of the weights when the scores move along ``t``, shape (m, n) or (b, m, n)."""
+        rise = (self.T * t).sum(dim=-2) - self.signals(t)
         total = self.C.sum(dim=-2).clamp_(min=torch.finfo(t.dtype).tiny)
         t = self.C * (t - ((self.C * t).sum(dim=-2) / total).unsqueeze(-2))
         return self.a * t + self.weights * ((1 - self.a) * rise).unsqueeze(-2)
 
 
 def newton_solver(
-    pairs: Pairs, loss: CrossEntropy | TailAverage, W: torch.Tensor, slope: float
+    pairs: Pairs | Facts, loss: CrossEntropy | TailAverage, W: torch.Tensor, slope: float
 ) -> Solver | None:
     """Solver with the Hessian of the summed loss and just enough ridge to keep steps from leaping.
 
@@ -171,9 +178,9 @@ def newton_solver(
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
     loss : CrossEntropy or TailAverage
-    W : Tensor, shape (d, d)
+    W : Tensor, shape (d_out, d_in)
     slope : float
         Norm of the gradient of the summed loss at W.
 
@@ -185,7 +192,7 @@ def newton_solver(
     H = dense_hessian(pairs, loss, W).mul_(pairs.n)
     diagonal = H.diagonal()
     size = float(diagonal.mean())
-    diagonal.add_(slope / (LONGEST_NEWTON_STEP * max(float(W.norm()), pairs.d)))
+    diagonal.add_(slope / (LONGEST_NEWTON_STEP * max(float(W.norm()), math.sqrt(pairs.entries))))
     for jitter in JITTERS:
         diagonal.add_(jitter * size)
         L, failed = torch.linalg.cholesky_ex(H)
@@ -199,7 +206,9 @@ def _solve_with_factor(L, b):
     return torch.linalg.solve_triangular(L.mT, torch.linalg.solve_triangular(L, b, upper=False), upper=True)
 
 
-def predicted_weights(pairs: Pairs, state: LossOfScores, solve: Solver, k: int) -> torch.Tensor | None:
+def predicted_weights(
+    pairs: Pairs | Facts, state: LossOfScores, solve: Solver, k: int
+) -> torch.Tensor | None:
     """Weights that cancel up to rounding, if those the Newton step predicts are positive.
 
     Negative ones are set to zero, which does no harm where they are tiny, and what that leaves is solved for
@@ -207,7 +216,7 @@ def predicted_weights(pairs: Pairs, state: LossOfScores, solve: Solver, k: int) 
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
     state : LossOfScores
         At the memory in question.
     solve : Solver
@@ -216,12 +225,15 @@ def predicted_weights(pairs: Pairs, state: LossOfScores, solve: Solver, k: int) 
 
     Returns
     -------
-    Tensor, shape (n, n), or None
+    Tensor, shape (m, n), or None
         Not verified yet.
     """
-    Y, lengths = torch.zeros_like(pairs.U @ pairs.V.T), pairs.U.norm(dim=0).max() * pairs.V.norm(dim=0).max()
+    Y = pairs.U.new_zeros(pairs.d_out, pairs.d_in)
+    lengths = pairs.U.norm(dim=0).max() * pairs.V.norm(dim=0).max()
+    own = state.answers, state.keys
     for count in range(MOST_CORRECTIONS):
-        weights = (state.weights - state.response(all_scores(pairs, Y))).clamp_(min=0).fill_diagonal_(0)
+        weights = (state.weights - state.response(all_scores(pairs, Y))).clamp_(min=0)
+        weights[own] = 0
         rest = cancellation(pairs, weights)
         left = float(rest.norm() / (weights.sum() * lengths))
         if not left > NOTHING_BUT_ROUNDING or (count >= PATIENCE and left > LEADING_NOWHERE):
@@ -230,12 +242,13 @@ def predicted_weights(pairs: Pairs, state: LossOfScores, solve: Solver, k: int) 
     if not left <= WORTH_VERIFYING:
         return None
     if k == len(weights) - 1:
-        weights = (weights.sum(dim=0) / k).expand_as(weights).clone().fill_diagonal_(0)
+        weights = (weights.sum(dim=0) / k).expand_as(weights).clone()
+        weights[own] = 0
     return weights
 
 
 def descend(
-    pairs: Pairs,
+    pairs: Pairs | Facts,
     loss: CrossEntropy | TailAverage,
     k: int,
     W: torch.Tensor,
@@ -248,29 +261,29 @@ def descend(
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
     loss : CrossEntropy or TailAverage
     k : int
-    W : Tensor, shape (d, d)
+    W : Tensor, shape (d_out, d_in)
         The memory to begin with.
     solve : Solver
         With the Hessian there.
-    last : Tensor, shape (d, d), or None
+    last : Tensor, shape (d_out, d_in), or None
         The step that led there.
 
     Returns
     -------
-    moved : Tensor, shape (d, d), or None
+    moved : Tensor, shape (d_out, d_in), or None
         The memory after the steps; None where nothing was gained.
-    last : Tensor, shape (d, d), or None
+    last : Tensor, shape (d_out, d_in), or None
         The last step.
     """
-    moved = None
+    moved, answers = None, pairs.answers
     for _ in range(SEARCHES_PER_HESSIAN):
         S = all_scores(pairs, W)
-        if moved is not None and float(tail_margins(S, k).min()) > 0:
+        if moved is not None and float(tail_margins(S, k, answers).min()) > 0:
             break
-        state = LossOfScores(loss, S)
+        state = LossOfScores(loss, S, answers)
         directions = [-solve(cancellation(pairs, state.weights))]
         directions += [D for D in (W, last) if D is not None and bool(D.any())]
         step, value = _best_in_span(pairs, loss, state, S, directions, float(W.norm()))
@@ -291,7 +304,7 @@ def _best_in_span(pairs, loss, state, S, directions, size):
     """
     T = torch.stack([all_scores(pairs, D) for D in directions])
     lengths = torch.stack([D.norm() for D in directions])
-    place, longest = S.new_zeros(len(T)), LONGEST_COMBINATION * max(size, pairs.d)
+    place, longest = S.new_zeros(len(T)), LONGEST_COMBINATION * max(size, math.sqrt(pairs.entries))
     for count in range(MOST_SEARCH_STEPS):
         before = state.value
         move, decrease = _span_step(state, T)
@@ -301,7 +314,8 @@ def _best_in_span(pairs, loss, state, S, directions, size):
         while step > SHORTEST_STEP:
             trial = place + step * move
             short = float(trial.abs() @ lengths) <= longest
-            following = LossOfScores(loss, S + torch.tensordot(trial, T, 1)) if short else None
+            moved = S + torch.tensordot(trial, T, 1) if short else None
+            following = LossOfScores(loss, moved, state.answers) if short else None
             drop = (found[1] if found else state).value - following.value if following else -math.inf
             if drop > SUFFICIENT * step * decrease:
                 found = trial, following
@@ -323,7 +337,7 @@ def _best_in_span(pairs, loss, state, S, directions, size):
 
 def _span_step(state, T):
     """Newton step along the scores ``T`` of a few directions, and the decrease it promises twice over."""
-    flat, signals = T.flatten(1), T.diagonal(dim1=1, dim2=2)
+    flat, signals = T.flatten(1), state.signals(T)
     change = state.response(T)
     slope = flat @ state.weights.flatten() - signals @ state.weights.sum(dim=0)
     bend = change.flatten(1) @ flat.T - change.sum(dim=1) @ signals.T

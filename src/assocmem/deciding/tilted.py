@@ -16,7 +16,7 @@ as the loss: cross-entropy less the tilt cannot be negative where weights of thi
 weights it is at least their entropy.
 
 The search is one of L-BFGS in coordinates in which neither targets nor keys prefer a direction. Everything
-that costs anything is a pass, so that time grows as ``n^2 d`` and memory as ``n d``.
+that costs anything is a pass, so that time grows as ``m n d`` and memory as the vectors.
 """
 
 import math
@@ -28,7 +28,7 @@ import torch
 from assocmem.deciding.certificates import UNIT, Certificate
 from assocmem.deciding.history import History
 from assocmem.memories.conjugate_gradients import conjugate_gradients
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Facts, Pairs
 from assocmem.training.losses import CrossEntropy, ScoresOverflow, TailAverage
 from assocmem.training.passes import Pass, loss_pass
 
@@ -45,7 +45,7 @@ LIGHT = 0.01
 """Share that it has then."""
 
 FIRST_LENGTH = 0.3
-"""Length of the first memory over d, along the outer products."""
+"""Length of the first memory over d, or the square root of its entries, along the outer products."""
 SHORTEST_STEP = 1e-6
 """Step at which a line search gives up."""
 SUFFICIENT = 1e-4
@@ -81,14 +81,15 @@ class State:
 
     Attributes
     ----------
-    W : Tensor, shape (d, d)
+    W : Tensor, shape (d_out, d_in)
         The memory.
     floor : float
         Least weight of a comparison.
     passes : int
         Taken so far.
     margin : float
-        Smallest margin of a key over ``nu = |W|_F / d``; positive where all are retrieved.
+        Smallest margin of a key over ``nu``, as `assocmem.training.fit.Fit` has it; positive where all are
+        retrieved.
     excess : float
         Expected change of the floor over the largest allowed; below one a proof is in reach.
     """
@@ -125,15 +126,16 @@ Offer = Callable[..., Certificate | None]
 class _Tilt:
     """The tilted loss of an instance, with all that does not depend on the memory."""
 
-    def __init__(self, pairs: Pairs, k: int):
+    def __init__(self, pairs: Pairs | Facts, k: int):
         self.pairs = pairs
-        n = pairs.n
-        self.loss = CrossEntropy() if k == 1 else TailAverage(r=k / (n - 1), beta=1.0)
+        m = pairs.m
+        self.loss = CrossEntropy() if k == 1 else TailAverage(r=k / (m - 1), beta=1.0)
         centred = pairs.U - pairs.U.mean(dim=1, keepdim=True)
-        self.centred, self.grams = centred, (centred @ centred.T, pairs.V @ pairs.V.T)
-        self.pull = n * centred @ pairs.V.T  # sum of all comparisons
-        typical = math.sqrt(2 * float(centred.square().sum() * pairs.V.square().sum())) / n
-        room = 1.0 if k == 1 else (n - 1 - k) / (n - 1 + k)
+        self.own, self.grams = centred[:, pairs.answers], (centred @ centred.T, pairs.V @ pairs.V.T)
+        self.pull = m * self.own @ pairs.V.T  # sum of all comparisons
+        squares = float(centred.square().sum() * pairs.V.square().sum())
+        typical = math.sqrt(2 * squares) / math.sqrt(m * pairs.n)
+        room = 1.0 if k == 1 else (m - 1 - k) / (m - 1 + k)
         ranks = [max(1, int(X.any(dim=1).sum())) for X in (pairs.U, pairs.V)]
         extent = float(self.grams[0].trace() * self.grams[1].trace()) / math.prod(ranks)
         self.expected = DEVIATIONS * typical / math.sqrt(math.prod(ranks)) / extent / room
@@ -147,18 +149,18 @@ class _Tilt:
     def change_of_floor(self, gradient: torch.Tensor, floor: float) -> torch.Tensor:
         """Z, for which the changes ``floor <A_ij, Z>`` of all weights cancel what a gradient leaves."""
         C, B = self.grams
-        U, V, n = self.centred, self.pairs.V, self.pairs.n
+        U, V, m = self.own, self.pairs.V, self.pairs.m
         # coordinates in which there are no vectors keep Z zero, as the gradient is zero there
 
         def product(Z):
-            return C @ Z @ B + n * (U * torch.linalg.vecdot(U, Z @ V, dim=0)) @ V.T
+            return C @ Z @ B + m * (U * torch.linalg.vecdot(U, Z @ V, dim=0)) @ V.T
 
         solved = conjugate_gradients(product, gradient / floor, tol=CANCELLED, most_steps=EQUATION_STEPS)
         return solved.x
 
 
 def search(
-    pairs: Pairs,
+    pairs: Pairs | Facts,
     k: int,
     begin: State | None,
     *,
@@ -171,10 +173,10 @@ def search(
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
         In double precision and in coordinates in which vectors look alike in all directions.
     k : int
-        Each signal has to beat the average of its k best competitors; less than ``n - 1``.
+        Each signal has to beat the average of its k best competitors; for k > 1 less than ``m - 1``.
     begin : State or None
         Where to begin; by default with no memory.
     max_passes : int
@@ -190,9 +192,8 @@ def search(
     -------
     End
     """
-    n, d = pairs.n, pairs.d
-    tilt = _Tilt(pairs, k)
-    state = begin or State(pairs.U.new_zeros(d, d), FIRST_FLOOR / (n - 1))
+    tilt, size = _Tilt(pairs, k), math.sqrt(pairs.entries)
+    state = begin or State(pairs.U.new_zeros(pairs.d_out, pairs.d_in), first_floor(pairs))
     history, hope, clean = History(state.W, STEPS_REMEMBERED), HOPEFUL, True
     patience = _Patience()
     W, floor, passes = state.W, state.floor, state.passes + 1
@@ -205,7 +206,7 @@ def search(
             history.clear()
             direction, slope = -gradient, -float((gradient * gradient).sum())
         if not history.count:
-            length = max(float(W.norm()), d) * FIRST_LENGTH / float(gradient.norm())
+            length = max(float(W.norm()), size) * FIRST_LENGTH / float(gradient.norm())
             direction, slope = direction * length, slope * length
         found, taken = _line_search(tilt, W, direction, value, slope, floor, max_passes - passes)
         passes += taken
@@ -224,7 +225,7 @@ def search(
             W,
             floor,
             passes,
-            float(done.margins.min()) / (float(W.norm()) / d),
+            float(done.margins.min()) / (float(W.norm()) / size),
             float(gradient.norm()) / floor * tilt.expected,
         )
         watch(state)
@@ -245,6 +246,20 @@ def search(
     return End(None, replace(state, passes=passes), f"undecided after {passes} passes")
 
 
+def first_floor(pairs: Pairs | Facts) -> float:
+    """The floor that a search begins with.
+
+    Parameters
+    ----------
+    pairs : Pairs or Facts
+
+    Returns
+    -------
+    float
+    """
+    return FIRST_FLOOR / (pairs.m - 1)
+
+
 class _Patience:
     """Tells when a search leads nowhere, since only rounding stands between it and a proof."""
 
@@ -257,8 +272,8 @@ class _Patience:
             return CANCELLED_ALL
         if state.margin > 0 and loss < EVERYTHING:
             return "all pairs are retrieved, but too narrowly for double precision"
-        n = tilt.pairs.n
-        total = float(torch.sigmoid(-done.margins).sum()) + state.floor * n * (n - 1)
+        comparisons = tilt.pairs.n * (tilt.pairs.m - 1)
+        total = float(torch.sigmoid(-done.margins).sum()) + state.floor * comparisons
         if state.floor < total * tilt.rounding and state.passes >= self.look:
             if state.margin < self.goal:
                 return "no floor left that double precision resolves, and no margin that rises"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assocmem.checks import UnusableState
 from assocmem.deciding.tilted import State
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Facts, Pairs
 from assocmem.progress import duration, note
 from assocmem.training.checkpoints import digest, read_state, write_state
 from assocmem.training.fit import CHECKPOINT_SECONDS
@@ -22,7 +22,7 @@ class Watch:
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
     k : int
     checkpoint : Path or None
     report : callable or None
@@ -33,14 +33,14 @@ class Watch:
 
     def __init__(
         self,
-        pairs: Pairs,
+        pairs: Pairs | Facts,
         k: int,
         checkpoint: Path | None,
         report: Callable[[dict, float | None], None] | None,
         show: Callable[[str], None],
     ):
         self.checkpoint, self.report, self.show = checkpoint, report, show
-        self.problem = {"decision": k, "n": pairs.n, "d": pairs.d}
+        self.problem = {"decision": k, "n": pairs.n, "shape": [pairs.d_out, pairs.d_in]}
         if checkpoint:
             self.problem["data"] = digest(pairs)
         self.device = pairs.U.device

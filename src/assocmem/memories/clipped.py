@@ -26,7 +26,7 @@ import torch
 from assocmem.checks import require, require_integer, require_number
 from assocmem.machine import memory_shortage
 from assocmem.memories.conjugate_gradients import conjugate_gradients
-from assocmem.pairs.data import Pairs, require_pairs
+from assocmem.pairs.data import Facts, Pairs, require_facts
 from assocmem.pairs.scores import require_finite_products, score_blocks, take_signal
 from assocmem.pairs.sizes import peak_bytes
 
@@ -47,7 +47,7 @@ class ClippedMemory:
 
     Attributes
     ----------
-    W : Tensor, shape (d, d)
+    W : Tensor, shape (d_out, d_in)
     failures : tuple of int
         Keys not retrieved, by the equalised memory and after each round.
     clipped : int
@@ -74,14 +74,14 @@ class ClippedMemory:
 
 
 def clipped_memory(
-    pairs: Pairs, *, rounds: int = 2, gamma: float = 0.1, softness: float = 0.1
+    pairs: Pairs | Facts, *, rounds: int = 2, gamma: float = 0.1, softness: float = 0.1
 ) -> ClippedMemory:
     """Equalise the signals, then clip in rounds until every pair is retrieved.
 
     Parameters
     ----------
-    pairs : assocmem.pairs.data.Pairs
-        More pairs than dimensions and fewer than their square.
+    pairs : Pairs or Facts
+        Fewer keys than entries that a memory can use, ``min(d_out, m) min(d_in, n)``.
     rounds : int
         Rounds of clipping at most; none leaves the equalised memory.
     gamma : float
@@ -98,20 +98,22 @@ def clipped_memory(
     Raises
     ------
     ValueError
-        For a parameter out of range, for n outside (d, d^2), and where memory is short.
+        For a parameter out of range, for too many keys, for vectors that span less than they could, and where
+        memory is short.
     """
-    require_pairs(pairs)
-    n, d = pairs.n, pairs.d
+    require_facts(pairs)
+    n, m, d_out, d_in = pairs.n, pairs.m, pairs.d_out, pairs.d_in
+    entries = min(d_out, m) * min(d_in, n)
     require_integer("rounds", rounds, 0)
     require_number("gamma", gamma, 0, 1)
     require_number("softness", softness, 0)
-    require(d < n < d * d, "pairs", f"{n} pairs in dimension {d}", "more than d and fewer than d^2")
+    require(n < entries, "pairs", f"{n} keys", f"fewer than the {entries} entries that a memory can use")
     if pairs.U.device.type == "cpu":
-        shortage = memory_shortage(lambda m: peak_bytes(m, d) + 32 * m * d, n)
+        shortage = memory_shortage(lambda n: _bytes(n, pairs), n)
         require(not shortage, "n", n, shortage)
     (left, u), (right, v) = _whitened(pairs.U), _whitened(pairs.V)
     keys = torch.arange(n, device=u.device)
-    conditions = _Conditions(u, v, keys, keys, u.new_ones(n), u.new_zeros(n))
+    conditions = _Conditions(u, v, pairs.answers, keys, u.new_ones(n), u.new_zeros(n))
     coefficients, failures, steps, converged = u.new_zeros(n), [], 0, True
     while True:
         found = conjugate_gradients(
@@ -119,37 +121,45 @@ def clipped_memory(
         )
         coefficients, steps, converged = found.x, steps + found.steps, converged and found.converged
         W = left @ conditions.memory(coefficients) @ right.T
-        failing, targets, asking = _above(pairs, W, 1 - gamma, most=d * d)
+        failing, targets, asking = _above(pairs, W, 1 - gamma, most=entries)
         failures.append(failing)
-        if not failing or len(failures) > rounds or len(targets) > d * d:
+        if not failing or len(failures) > rounds or len(targets) > entries:
             break
         conditions, coefficients = _clipping(conditions, coefficients, targets, asking, 1 - gamma, softness)
     clipped = len(coefficients) - n
     return ClippedMemory(W, tuple(failures), clipped, len(failures), steps, converged)
 
 
-def equalised_memory(pairs: Pairs) -> torch.Tensor:
+def _bytes(n: int, pairs: Pairs | Facts) -> int:
+    """Bytes for so many keys, as long as these and with these targets; of pairs, each brings its own."""
+    m = n if isinstance(pairs, Pairs) else pairs.m
+    vectors = 16 * (n * pairs.d_in + m * pairs.d_out)
+    return peak_bytes(n, pairs.d_in, m=m, d_out=pairs.d_out) + vectors
+
+
+def equalised_memory(pairs: Pairs | Facts) -> torch.Tensor:
     """The memory with all signals one and the least sum of squared scores.
 
     Parameters
     ----------
-    pairs : assocmem.pairs.data.Pairs
-        More pairs than dimensions and fewer than their square.
+    pairs : Pairs or Facts
+        As for `clipped_memory`.
 
     Returns
     -------
-    Tensor, shape (d, d)
+    Tensor, shape (d_out, d_in)
 
     Raises
     ------
     ValueError
-        For n outside (d, d^2), and where memory is short.
+        As for `clipped_memory`.
     ArithmeticError
-        If conjugate gradients do not converge, as happens when n is close to d^2.
+        If conjugate gradients do not converge, as happens when n is close to the number of entries.
     """
     found = clipped_memory(pairs, rounds=0)
     if not found.converged:
-        raise ArithmeticError(f"no equal signals within {STEPS} steps for n = {pairs.n}, d = {pairs.d}")
+        size = f"n = {pairs.n}, d = {pairs.d_in}"
+        raise ArithmeticError(f"no equal signals within {STEPS} steps for {size}")
     return found.W
 
 
@@ -169,7 +179,7 @@ class _Conditions:
 
     def memory(self, a: torch.Tensor) -> torch.Tensor:
         """W in whitened coordinates."""
-        sums = torch.zeros_like(self.u)
+        sums = self.u.new_zeros(len(self.v), self.u.shape[1])
         for part in self._parts():
             sums.index_add_(0, self.i[part], self.u[self.j[part]] * a[part, None])
         return sums.T @ self.v
@@ -187,11 +197,12 @@ class _Conditions:
 
 
 def _whitened(X: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """A square root R of ``(X X' d/n)^-1`` and the rows of ``R X``."""
+    """A square root R of ``(X X' d/n)^-1`` and the rows of ``R X``; on the span of the vectors if n < d."""
     d, n = X.shape
     gram = X @ X.T * (d / n)
     require_finite_products(gram)
     size, basis = torch.linalg.eigh(gram)
+    size, basis = size[-n:], basis[:, -n:]
     require(
         bool(size[0] > d * torch.finfo(X.dtype).eps * size[-1]), "pairs", "targets or keys", "of full rank"
     )
@@ -199,14 +210,16 @@ def _whitened(X: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return root, (root @ X).T.contiguous()
 
 
-def _above(pairs: Pairs, W: torch.Tensor, level: float, most: int) -> tuple[int, torch.Tensor, torch.Tensor]:
-    """How many keys fail, and the comparisons (j, i) above a level, in the order of ``i n + j``.
+def _above(
+    pairs: Pairs | Facts, W: torch.Tensor, level: float, most: int
+) -> tuple[int, torch.Tensor, torch.Tensor]:
+    """How many keys fail, and the comparisons (j, i) above a level, in the order of ``i m + j``.
 
-    Of more than ``most`` comparisons not all are listed, since there may be n^2 of them.
+    Of more than ``most`` comparisons not all are listed, since there may be m n of them.
     """
-    failing, listed, targets, keys = 0, 0, [], []
+    failing, listed, targets, keys, answers = 0, 0, [], [], pairs.answers
     for columns, block in score_blocks(pairs, W):
-        signal = take_signal(block, columns, -math.inf)
+        signal = take_signal(block, answers[columns], -math.inf)
         failing += int((block.amax(dim=0) >= signal).sum())
         if listed > most:
             continue
@@ -221,8 +234,8 @@ def _clipping(
     conditions: _Conditions, a: torch.Tensor, j: torch.Tensor, i: torch.Tensor, level: float, softness: float
 ) -> tuple[_Conditions, torch.Tensor]:
     """Conditions that signals are equal and these comparisons at a level, and coefficients to start from."""
-    n = len(conditions.u)
-    known, wanted = conditions.i[n:] * n + conditions.j[n:], i * n + j
+    m, n = len(conditions.u), len(conditions.v)
+    known, wanted = conditions.i[n:] * m + conditions.j[n:], i * m + j
     start = a.new_zeros(len(j))
     if len(known):
         place = torch.searchsorted(known, wanted).clamp(max=len(known) - 1)
@@ -230,7 +243,6 @@ def _clipping(
     keys = torch.arange(n, device=a.device)
     value = torch.cat([a.new_ones(n), a.new_full((len(j),), level)])
     slack = torch.cat([a.new_zeros(n), a.new_full((len(j),), softness)])
-    conditions = _Conditions(
-        conditions.u, conditions.v, torch.cat([keys, j]), torch.cat([keys, i]), value, slack
-    )
+    targets, keys = torch.cat([conditions.j[:n], j]), torch.cat([keys, i])
+    conditions = _Conditions(conditions.u, conditions.v, targets, keys, value, slack)
     return conditions, torch.cat([a[:n], start])

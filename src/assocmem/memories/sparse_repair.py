@@ -13,7 +13,7 @@ import torch
 
 from assocmem.checks import is_number, require, require_flag, require_integer, require_number
 from assocmem.machine import memory_shortage
-from assocmem.pairs.data import Pairs, require_pairs
+from assocmem.pairs.data import Facts, Pairs, require_pairs
 from assocmem.pairs.scores import (
     require_finite_products,
     require_memory_matrix,
@@ -170,14 +170,14 @@ class InPlaceRepair:
 
 
 def repair_in_place(
-    pairs: Pairs, W: torch.Tensor, *, gamma: float, rounds: int = 1, against_rivals: bool = False
+    pairs: Pairs | Facts, W: torch.Tensor, *, gamma: float, rounds: int = 1, against_rivals: bool = False
 ) -> InPlaceRepair:
     """The repair without a reserve: the same weights, added to all coordinates, in rounds until none fails.
 
     Parameters
     ----------
-    pairs : assocmem.pairs.data.Pairs
-    W : Tensor, shape (d, d)
+    pairs : Pairs or Facts
+    W : Tensor, shape (d_out, d_in)
         The memory to start from.
     gamma : float
         Margin at or below which a key is repaired, positive; it is lifted to ``2 gamma``.
@@ -207,17 +207,17 @@ def repair_in_place(
             return InPlaceRepair(W, tuple(failures))
         keys = torch.nonzero(margins <= gamma)[:, 0]
         weights = 2 * gamma - margins[keys]
-        pushed = pairs.U[:, keys] * weights
+        pushed = pairs.answered(keys) * weights
         if against_rivals:
             pushed = 0.5 * (pushed - pairs.U[:, rival[keys]] * weights)
         W = W + pushed @ pairs.V[:, keys].T
 
 
-def _margins_and_rivals(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _margins_and_rivals(pairs: Pairs | Facts, W: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Margin of each key and its best competitor."""
-    margins, rival = pairs.V.new_empty(pairs.n), torch.empty(pairs.n, dtype=torch.int64, device=W.device)
+    margins, rival, answers = pairs.V.new_empty(pairs.n), torch.empty_like(pairs.answers), pairs.answers
     for columns, block in score_blocks(pairs, W):
-        signal = take_signal(block, columns, -math.inf)
+        signal = take_signal(block, answers[columns], -math.inf)
         best, rival[columns] = block.max(dim=0)
         margins[columns] = signal - best
     return margins, rival

@@ -1,4 +1,4 @@
-"""The pairs to be stored, and the Gaussian pairs of the paper."""
+"""What is to be stored: facts, the pairs that are a case of them, and the Gaussian pairs of the paper."""
 
 import math
 from dataclasses import dataclass
@@ -12,10 +12,13 @@ from assocmem.machine import memory_shortage
 CHECKED_COLUMNS = 4096
 """Columns that are checked for finite entries at a time, so that the check takes no memory to speak of."""
 
+WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+"""Types in which answers may be given."""
+
 
 @dataclass(frozen=True)
 class Pairs:
-    """Targets and keys to be associated.
+    """Targets and keys to be associated, each key with a target of its own.
 
     Attributes
     ----------
@@ -46,9 +49,7 @@ class Pairs:
         require(same, "V", describe(self.V), f"like U, {describe(self.U)}")
         require(self.n >= 2, "U", describe(self.U), "at least two columns (n >= 2)")
         require(self.d >= 1, "U", describe(self.U), "at least one row (d >= 1)")
-        for name, X in (("U", self.U), ("V", self.V)):
-            finite = all(bool(torch.isfinite(part).all()) for part in X.split(CHECKED_COLUMNS, dim=1))
-            require(finite, name, "a tensor with inf or nan", "finite")
+        _require_finite(U=self.U, V=self.V)
 
     @property
     def d(self) -> int:
@@ -59,6 +60,168 @@ class Pairs:
     def n(self) -> int:
         """Number of pairs."""
         return self.U.shape[1]
+
+    @property
+    def d_out(self) -> int:
+        """Dimension of the targets, so rows of a memory."""
+        return self.d
+
+    @property
+    def d_in(self) -> int:
+        """Dimension of the keys, so columns of a memory."""
+        return self.d
+
+    @property
+    def entries(self) -> int:
+        """Number of entries of a memory."""
+        return self.d**2
+
+    @property
+    def m(self) -> int:
+        """Number of targets."""
+        return self.n
+
+    @property
+    def answers(self) -> torch.Tensor:
+        """The target of each key, by its number, shape (n,)."""
+        return torch.arange(self.n, device=self.U.device)
+
+    def answered(self, keys: slice | torch.Tensor = slice(None)) -> torch.Tensor:
+        """Targets of some keys, shape (d, b)."""
+        return self.U[:, keys]
+
+    def with_vectors(self, U: torch.Tensor, V: torch.Tensor) -> "Pairs":
+        """The same associations of other vectors."""
+        return Pairs(U, V)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Keys that each have one of a list of targets for an answer.
+
+    Several keys may have the same answer, targets may be nobody's answer, and targets and keys may have
+    dimensions of their own. `Pairs` are the case of one key for each target.
+
+    Attributes
+    ----------
+    targets : Tensor, shape (d_out, m)
+        Column j is the target u_j. NumPy arrays are taken as well, here and for the keys; otherwise vectors
+        are treated like those of `Pairs`, and where one of the two has float64 and the other has not, both
+        have it afterwards.
+    keys : Tensor, shape (d_in, n)
+        Column i is the key v_i.
+    answers : Tensor, shape (n,)
+        Numbers of targets, from 0 to ``m - 1``; the target of key i is column ``answers[i]``. By default
+        0, 1, ..., n - 1.
+
+    Raises
+    ------
+    ValueError
+        If the vectors are not floating-point matrices on one device with finite entries, if there are fewer
+        than two targets or no key, or if the answers are not one number of a target for each key.
+    """
+
+    targets: torch.Tensor
+    keys: torch.Tensor
+    answers: torch.Tensor | None = None
+
+    def __post_init__(self) -> None:
+        """Check the tensors; the errors are those of the class."""
+        for name, sizes in (("targets", "(d_out, m)"), ("keys", "(d_in, n)")):
+            X = _from_array(getattr(self, name))
+            ok = is_dense(X) and X.ndim == 2 and X.is_floating_point()
+            require(ok, name, describe(X), f"a floating-point tensor of shape {sizes}, dense, on cpu or cuda")
+            object.__setattr__(self, name, plain(X))
+        if self.targets.dtype != self.keys.dtype:
+            object.__setattr__(self, "targets", self.targets.double())
+            object.__setattr__(self, "keys", self.keys.double())
+        same = self.targets.device == self.keys.device
+        require(same, "keys", describe(self.keys), f"on the device of the targets, {self.targets.device}")
+        require(self.m >= 2, "targets", describe(self.targets), "at least two columns (m >= 2)")
+        require(self.n >= 1, "keys", describe(self.keys), "at least one column (n >= 1)")
+        for name, X in (("targets", self.targets), ("keys", self.keys)):
+            require(len(X) >= 1, name, describe(X), "at least one row")
+        _require_finite(targets=self.targets, keys=self.keys)
+        object.__setattr__(self, "answers", self._checked_answers())
+
+    def _checked_answers(self) -> torch.Tensor:
+        """The answers as a tensor of long integers beside the targets."""
+        if self.answers is None:
+            enough = self.n <= self.m
+            require(enough, "answers", None, f"given, since {self.n} keys have {self.m} targets between them")
+            return torch.arange(self.n, device=self.targets.device)
+        try:
+            answers = torch.as_tensor(self.answers)
+        except (TypeError, ValueError, RuntimeError):
+            require(False, "answers", type(self.answers).__name__, f"{self.n} integers")
+        whole = is_dense(answers) and answers.dtype in WHOLE and answers.shape == (self.n,)
+        require(whole, "answers", describe(answers), f"one integer for each of {self.n} keys")
+        answers = answers.detach().as_subclass(torch.Tensor).to(self.targets.device, torch.int64)
+        outside = ((answers < 0) | (answers >= self.m)).nonzero()
+        if len(outside):
+            key = int(outside[0])
+            require(False, f"answers[{key}]", int(answers[key]), f"from 0 to m - 1 = {self.m - 1}")
+        return answers.clone()
+
+    @property
+    def U(self) -> torch.Tensor:
+        """The targets, shape (d_out, m)."""
+        return self.targets
+
+    @property
+    def V(self) -> torch.Tensor:
+        """The keys, shape (d_in, n)."""
+        return self.keys
+
+    @property
+    def d_out(self) -> int:
+        """Dimension of the targets, so rows of a memory."""
+        return self.targets.shape[0]
+
+    @property
+    def d_in(self) -> int:
+        """Dimension of the keys, so columns of a memory."""
+        return self.keys.shape[0]
+
+    @property
+    def entries(self) -> int:
+        """Number of entries of a memory."""
+        return self.d_out * self.d_in
+
+    @property
+    def m(self) -> int:
+        """Number of targets."""
+        return self.targets.shape[1]
+
+    @property
+    def n(self) -> int:
+        """Number of keys, so of facts."""
+        return self.keys.shape[1]
+
+    def answered(self, keys: slice | torch.Tensor = slice(None)) -> torch.Tensor:
+        """Targets of some keys, shape (d_out, b)."""
+        return self.targets[:, self.answers[keys]]
+
+    def with_vectors(self, U: torch.Tensor, V: torch.Tensor) -> "Facts":
+        """The same associations of other vectors."""
+        return Facts(U, V, self.answers)
+
+
+def _from_array(X: object) -> object:
+    """A tensor with the numbers of an array of NumPy; anything else as it is."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f" or X.dtype.itemsize > 8:
+        return X
+    return torch.from_numpy(np.array(X, dtype=X.dtype.newbyteorder("="), order="K"))
+
+
+def _require_finite(**vectors: torch.Tensor) -> None:
+    """Check vectors for inf and nan, and name the first column that has one."""
+    for name, X in vectors.items():
+        for columns in range(0, X.shape[1], CHECKED_COLUMNS):
+            bad = ~torch.isfinite(X[:, columns : columns + CHECKED_COLUMNS]).all(dim=0)
+            if bool(bad.any()):
+                column = columns + int(bad.nonzero()[0])
+                require(False, name, f"a tensor with inf or nan in column {column}", "finite")
 
 
 def gaussian_pairs(
@@ -235,8 +398,13 @@ def plain(X: torch.Tensor) -> torch.Tensor:
 
 
 def require_pairs(pairs: object) -> None:
-    """Check that an argument is an instance of `Pairs`."""
+    """Check that an argument is an instance of `Pairs`, where facts of other kinds will not do."""
     require_instance("pairs", pairs, Pairs)
+
+
+def require_facts(pairs: object) -> None:
+    """Check that an argument is an instance of `Pairs` or of `Facts`."""
+    require_instance("pairs", pairs, (Pairs, Facts))
 
 
 def require_array(

@@ -1,7 +1,7 @@
 """Everything read off the scores of a memory, block by block, so that they are never held whole.
 
-Each function here walks over blocks of score columns, so that its memory is ``O(n d + n b)`` for blocks of
-``b`` columns.
+Each function here walks over blocks of score columns, so that its memory is that of the vectors and of a
+block, ``m b`` numbers for ``b`` of the keys. It takes `Pairs`, where ``m = n``, or `Facts`.
 """
 
 import math
@@ -12,60 +12,66 @@ import torch
 
 from assocmem.checks import is_number, require, require_instance, require_integer
 from assocmem.machine import available_bytes
-from assocmem.pairs.data import Pairs, describe, is_dense, require_array, require_device, require_pairs
+from assocmem.pairs.data import Facts, Pairs, describe, is_dense, require_array, require_device, require_facts
 from assocmem.pairs.sizes import BLOCK_BYTES, column_slices
 
 GPU_BLOCK_BYTES = 2**30
 """Bytes of one block of scores on a GPU: so many that a block has keys for all of its processors."""
 
 
-def block_columns(n: int, itemsize: int = 8, device: str | torch.device = "cpu") -> int:
+def block_columns(
+    m: int, itemsize: int = 8, device: str | torch.device = "cpu", *, keys: int | None = None
+) -> int:
     """How many score columns one block holds: 64 MiB of scores, 1 GiB on a GPU, less where memory is short.
 
     Parameters
     ----------
-    n : int
-        Number of pairs, so of rows of the block.
+    m : int
+        Number of targets, so of rows of the block.
     itemsize : int
         Bytes of one score.
     device : str or torch.device
         Where the block will be.
+    keys : int, optional
+        How many columns there are; by default as many as rows.
 
     Returns
     -------
     int
-        From 1 to n.
+        From 1 to the number of keys.
 
     Raises
     ------
     ValueError
         For a size out of range or a device that torch cannot use.
     """
-    require_integer("n", n, 1)
+    require_integer("m", m, 1)
     require_integer("itemsize", itemsize, 1)
+    require_integer("keys", m if keys is None else keys, 1)
     require_device(device)
+    keys = m if keys is None else keys
     on_cpu = torch.device(device).type == "cpu"
     most = BLOCK_BYTES if on_cpu else GPU_BLOCK_BYTES
-    if n * n * itemsize <= most:
-        return n
+    if m * keys * itemsize <= most:
+        return int(keys)
     free = available_bytes() if on_cpu else torch.cuda.mem_get_info(device)[0]
     budget = min(most, free // 8)
-    return int(min(n, max(1, budget // (n * itemsize))))
+    return int(min(keys, max(1, budget // (m * itemsize))))
 
 
-def scores(pairs: Pairs, W: torch.Tensor, columns: slice = slice(None)) -> torch.Tensor:
+def scores(pairs: Pairs | Facts, W: torch.Tensor, columns: slice = slice(None)) -> torch.Tensor:
     """Scores ``s_ji = u_j' W v_i`` of every target for the keys in ``columns``.
 
     Parameters
     ----------
-    pairs : Pairs
-    W : Tensor, shape (d, d)
+    pairs : Pairs or Facts
+    W : Tensor, shape (d_out, d_in)
     columns : slice
-        Which keys; all of them by default, which takes ``8 n^2`` bytes.
+        Which keys; all of them by default, which takes ``8 m n`` bytes.
 
     Returns
     -------
-    Tensor, shape (n, b)
+    Tensor, shape (m, b)
         ``S[j, i]`` is the score of target j for the i-th of the b keys.
 
     Raises
@@ -82,18 +88,18 @@ def scores(pairs: Pairs, W: torch.Tensor, columns: slice = slice(None)) -> torch
     return pairs.U.T @ (W @ pairs.V[:, columns])
 
 
-def score_blocks(pairs: Pairs, W: torch.Tensor) -> Iterator[tuple[slice, torch.Tensor]]:
+def score_blocks(pairs: Pairs | Facts, W: torch.Tensor) -> Iterator[tuple[slice, torch.Tensor]]:
     """Walk over the score matrix in blocks of columns.
 
     Parameters
     ----------
-    pairs : Pairs
-    W : Tensor, shape (d, d)
+    pairs : Pairs or Facts
+    W : Tensor, shape (d_out, d_in)
 
     Yields
     ------
     columns : slice
-    block : Tensor, shape (n, b)
+    block : Tensor, shape (m, b)
         A fresh tensor that the caller may overwrite.
 
     Raises
@@ -102,22 +108,24 @@ def score_blocks(pairs: Pairs, W: torch.Tensor) -> Iterator[tuple[slice, torch.T
         If ``W`` is no memory for these pairs.
     """
     require_memory_matrix(pairs, W)
-    for columns in column_slices(pairs.n, block_columns(pairs.n, W.element_size(), W.device)):
+    step = block_columns(pairs.m, W.element_size(), W.device, keys=pairs.n)
+    for columns in column_slices(pairs.n, step):
         yield columns, pairs.U.T @ (W @ pairs.V[:, columns])
 
 
-def retrieval_margins(pairs: Pairs, W: torch.Tensor) -> torch.Tensor:
+def retrieval_margins(pairs: Pairs | Facts, W: torch.Tensor) -> torch.Tensor:
     """Margin of each key, its signal score less the best competing score.
 
     Parameters
     ----------
-    pairs : Pairs
-    W : Tensor, shape (d, d)
+    pairs : Pairs or Facts
+    W : Tensor, shape (d_out, d_in)
 
     Returns
     -------
     Tensor, shape (n,)
-        ``s_ii - max_{j != i} s_ji``; all positive exactly when ``W`` retrieves every pair (eq. ``top1``).
+        Score of the own target less the best of the others, ``s_ii - max_{j != i} s_ji`` for pairs; all
+        positive exactly when ``W`` retrieves everything (eq. ``top1``).
 
     Raises
     ------
@@ -128,18 +136,18 @@ def retrieval_margins(pairs: Pairs, W: torch.Tensor) -> torch.Tensor:
     return signal - rival
 
 
-def signals_and_rivals(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def signals_and_rivals(pairs: Pairs | Facts, W: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Signal score and best competing score of each key.
 
     Parameters
     ----------
-    pairs : Pairs
-    W : Tensor, shape (d, d)
+    pairs : Pairs or Facts
+    W : Tensor, shape (d_out, d_in)
 
     Returns
     -------
     signal, rival : Tensor, shape (n,)
-        ``s_ii`` and ``max_{j != i} s_ji``.
+        For pairs ``s_ii`` and ``max_{j != i} s_ji``.
 
     Raises
     ------
@@ -147,26 +155,27 @@ def signals_and_rivals(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor, tor
         If ``W`` is no memory for these pairs.
     """
     require_memory_matrix(pairs, W)
+    answers = pairs.answers
     signal, rival = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     for columns, block in score_blocks(pairs, W):
-        signal[columns] = take_signal(block, columns, -math.inf)
+        signal[columns] = take_signal(block, answers[columns], -math.inf)
         rival[columns] = block.amax(dim=0)
     _require_no_overflow(signal, rival)
     return signal, rival
 
 
-def signal_percentiles(pairs: Pairs, W: torch.Tensor) -> torch.Tensor:
+def signal_percentiles(pairs: Pairs | Facts, W: torch.Tensor) -> torch.Tensor:
     """Share of competitors at or below the signal, for each key (the paper's Omega_i).
 
     Parameters
     ----------
-    pairs : Pairs
-    W : Tensor, shape (d, d)
+    pairs : Pairs or Facts
+    W : Tensor, shape (d_out, d_in)
 
     Returns
     -------
     Tensor, shape (n,)
-        Multiples of ``1 / (n - 1)`` between 0 and 1.
+        Multiples of ``1 / (m - 1)`` between 0 and 1.
 
     Raises
     ------
@@ -176,18 +185,18 @@ def signal_percentiles(pairs: Pairs, W: torch.Tensor) -> torch.Tensor:
     return signals_and_percentiles(pairs, W)[1]
 
 
-def signals_and_percentiles(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def signals_and_percentiles(pairs: Pairs | Facts, W: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Signal score of each key, and the share of its competitors at or below it.
 
     Parameters
     ----------
-    pairs : Pairs
-    W : Tensor, shape (d, d)
+    pairs : Pairs or Facts
+    W : Tensor, shape (d_out, d_in)
 
     Returns
     -------
     signal, percentile : Tensor, shape (n,)
-        ``s_ii``, and multiples of ``1 / (n - 1)`` between 0 and 1.
+        For pairs ``s_ii``; and multiples of ``1 / (m - 1)`` between 0 and 1.
 
     Raises
     ------
@@ -195,10 +204,11 @@ def signals_and_percentiles(pairs: Pairs, W: torch.Tensor) -> tuple[torch.Tensor
         If ``W`` is no memory for these pairs.
     """
     require_memory_matrix(pairs, W)
+    answers = pairs.answers
     signal, percentile = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     for columns, block in score_blocks(pairs, W):
-        signal[columns] = take_signal(block, columns, math.inf)
-        percentile[columns] = (block <= signal[columns]).sum(dim=0).to(signal.dtype) / (pairs.n - 1)
+        signal[columns] = take_signal(block, answers[columns], math.inf)
+        percentile[columns] = (block <= signal[columns]).sum(dim=0).to(signal.dtype) / (pairs.m - 1)
     _require_no_overflow(signal)
     return signal, percentile
 
@@ -225,15 +235,15 @@ def require_finite_products(product: torch.Tensor) -> None:
     require(ok, "pairs", "vectors whose product overflows", "shorter")
 
 
-def take_signal(block: torch.Tensor, columns: slice, replacement: float) -> torch.Tensor:
+def take_signal(block: torch.Tensor, answers: torch.Tensor, replacement: float) -> torch.Tensor:
     """Signal scores of a block, overwritten there so that only competitors remain.
 
     Parameters
     ----------
-    block : Tensor, shape (n, b)
-        Scores of the keys in ``columns``; changed in place.
-    columns : slice
-        The keys of the block.
+    block : Tensor, shape (m, b)
+        Scores of b keys; changed in place.
+    answers : Tensor, shape (b,)
+        The targets of these keys, by their numbers.
     replacement : float
         What is written in place of the signals: minus infinity leaves the largest entry to the competitors,
         plus infinity a count of the entries that are at most some number.
@@ -245,30 +255,27 @@ def take_signal(block: torch.Tensor, columns: slice, replacement: float) -> torc
     Raises
     ------
     ValueError
-        For columns that are not those of a block.
+        For answers that are not one row of the block for each column.
     """
     require_array("block", block, (None, None))
-    require_instance("columns", columns, slice)
-    ends = columns.start, columns.stop
-    ok = all(isinstance(end, Integral) for end in ends) and ends[0] >= 0 and ends[1] <= len(block)
-    require(
-        ok and ends[1] - ends[0] == block.shape[1], "columns", columns, "of so many keys as the block has"
-    )
+    ok = is_dense(answers) and answers.dtype == torch.int64 and answers.device == block.device
+    ok = ok and answers.shape == block.shape[1:]
+    require(ok, "answers", describe(answers), f"of torch.int64, one for each of {block.shape[1]} columns")
     require(is_number(replacement), "replacement", replacement, "a number")
     replacement = float(replacement)
-    diagonal = torch.arange(columns.stop - columns.start, device=block.device)
-    signal = block[diagonal + columns.start, diagonal].clone()
-    block[diagonal + columns.start, diagonal] = replacement
+    keys = torch.arange(len(answers), device=block.device)
+    signal = block[answers, keys].clone()
+    block[answers, keys] = replacement
     return signal
 
 
-def require_memory_matrix(pairs: Pairs, W: torch.Tensor, name: str = "W") -> None:
-    """Check that a matrix is a memory for these pairs: shape (d, d), their dtype and device, finite.
+def require_memory_matrix(pairs: Pairs | Facts, W: torch.Tensor, name: str = "W") -> None:
+    """Check that a matrix is a memory for these pairs: its shape, their dtype and device, finite.
 
     Parameters
     ----------
-    pairs : Pairs
-    W : Tensor, shape (d, d)
+    pairs : Pairs or Facts
+    W : Tensor, shape (d_out, d_in)
     name : str
         What to call the matrix in a message.
 
@@ -277,9 +284,9 @@ def require_memory_matrix(pairs: Pairs, W: torch.Tensor, name: str = "W") -> Non
     ValueError
         Naming the matrix by ``name``.
     """
-    require_pairs(pairs)
-    ok = is_dense(W) and W.shape == (pairs.d, pairs.d)
-    require(ok, name, describe(W), f"a tensor of shape ({pairs.d}, {pairs.d})")
+    require_facts(pairs)
+    ok = is_dense(W) and W.shape == (pairs.d_out, pairs.d_in)
+    require(ok, name, describe(W), f"a tensor of shape ({pairs.d_out}, {pairs.d_in})")
     like = W.dtype == pairs.U.dtype and W.device == pairs.U.device
     require(like, name, describe(W), f"of dtype {pairs.U.dtype} on {pairs.U.device}, like the pairs")
     require(bool(torch.isfinite(W).all()), name, "a matrix with inf or nan", "finite")

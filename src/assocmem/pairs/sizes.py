@@ -155,17 +155,19 @@ def column_slices(count: int, step: int) -> list[slice]:
     return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
-def peak_bytes(n: int, d: int, itemsize: int = 8) -> int:
+def peak_bytes(n: int, d: int, itemsize: int = 8, *, m: int | None = None, d_out: int | None = None) -> int:
     """Bytes that a streamed pass over all score columns takes at its peak, the runtime included.
 
     Parameters
     ----------
     n : int
-        Number of pairs.
+        Number of pairs, or of keys.
     d : int
-        Dimension.
+        Dimension, or that of the keys.
     itemsize : int
         Bytes of one number.
+    m, d_out : int, optional
+        Number and dimension of the targets, where they are others than those of the keys.
 
     Returns
     -------
@@ -176,8 +178,10 @@ def peak_bytes(n: int, d: int, itemsize: int = 8) -> int:
     ValueError
         For a size that is no positive integer.
     """
-    for name, size in (("n", n), ("d", d), ("itemsize", itemsize)):
+    m, d_out = n if m is None else m, d if d_out is None else d_out
+    for name, size in (("n", n), ("d", d), ("itemsize", itemsize), ("m", m), ("d_out", d_out)):
         require_integer(name, size, 1)
-    n, d, itemsize = int(n), int(d), int(itemsize)  # short integers of NumPy overflow in products
-    block = max(BLOCK_BYTES, n * itemsize)
-    return RUNTIME_BYTES + itemsize * (2 * n * d + 3 * d * d) + 2 * block
+    # short integers of NumPy overflow in products
+    n, d, itemsize, m, d_out = (int(size) for size in (n, d, itemsize, m, d_out))
+    block = max(BLOCK_BYTES, m * itemsize)
+    return RUNTIME_BYTES + itemsize * (n * d + m * d_out + 3 * d * d_out) + 2 * block

@@ -47,13 +47,17 @@ def suits(d: int, precision: str) -> bool:
     return d <= WIDEST.get(precision, 0)
 
 
-def attend(Q: torch.Tensor, U: torch.Tensor, precision: str = "float64") -> tuple[torch.Tensor, torch.Tensor]:
+def attend(
+    Q: torch.Tensor, U: torch.Tensor, answers: torch.Tensor, precision: str = "float64"
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Log-sum-exp of the competitors of each key, and their targets' average by softmax.
 
     Parameters
     ----------
-    Q, U : Tensor, shape (d, n)
+    Q, U : Tensor, shapes (d, n) and (d, m)
         ``W V`` and the targets; float32 unless the precision is float64.
+    answers : Tensor of torch.int64, shape (n,)
+        The target of each key, by its number.
     precision : {"float64", "tf32x3", "float32", "tf32"}
 
     Returns
@@ -63,13 +67,13 @@ def attend(Q: torch.Tensor, U: torch.Tensor, precision: str = "float64") -> tupl
         ``U T``.
     """
     rows, targets = Q.T.contiguous(), U.T.contiguous()
-    n, d = rows.shape
+    (n, d), m = rows.shape, len(targets)
     c, pulled = rows.new_empty(n), torch.empty_like(rows)
     queries, step = TILES[rows.dtype]
     width = max(LEAST_WIDTH, triton.next_power_of_2(d))
     form = {"PRECISION": precision if precision in WIDEST else "ieee"}
     form |= {"QUERIES": queries, "TARGETS": step, "WIDTH": width, "num_warps": WARPS, "num_stages": STAGES}
-    _attend[(triton.cdiv(n, queries),)](rows, targets, c, pulled, n, d, **form)
+    _attend[(triton.cdiv(n, queries),)](rows, targets, answers.contiguous(), c, pulled, n, m, d, **form)
     return c, pulled.T
 
 
@@ -77,34 +81,37 @@ def attend(Q: torch.Tensor, U: torch.Tensor, precision: str = "float64") -> tupl
 def _attend(
     Q,
     U,
+    ANSWERS,
     C,
     PULLED,
     n,
+    m,
     d,
     PRECISION: tl.constexpr,
     QUERIES: tl.constexpr,
     TARGETS: tl.constexpr,
     WIDTH: tl.constexpr,
 ):
-    own = tl.program_id(0) * QUERIES + tl.arange(0, QUERIES)
+    keys = tl.program_id(0) * QUERIES + tl.arange(0, QUERIES)
     parts = tl.arange(0, WIDTH)
-    place = own.to(tl.int64)[:, None] * d + parts[None, :]
-    inside = (own[:, None] < n) & (parts[None, :] < d)
+    place = keys.to(tl.int64)[:, None] * d + parts[None, :]
+    inside = (keys[:, None] < n) & (parts[None, :] < d)
+    own = tl.load(ANSWERS + keys, mask=keys < n, other=-1)
     q = tl.load(Q + place, mask=inside, other=0.0)
     top = tl.zeros((QUERIES,), q.dtype) - float("inf")
     total = tl.zeros((QUERIES,), q.dtype)
     sums = tl.zeros((QUERIES, WIDTH), q.dtype)
-    for start in range(0, n, TARGETS):
+    for start in range(0, m, TARGETS):
         j = start + tl.arange(0, TARGETS)
-        there = (j[:, None] < n) & (parts[None, :] < d)
+        there = (j[:, None] < m) & (parts[None, :] < d)
         u = tl.load(U + j.to(tl.int64)[:, None] * d + parts[None, :], mask=there, other=0.0)
         s = tl.dot(q, tl.trans(u), input_precision=PRECISION, out_dtype=q.dtype)
-        s = tl.where((j[None, :] < n) & (j[None, :] != own[:, None]), s, -float("inf"))
+        s = tl.where((j[None, :] < m) & (j[None, :] != own[:, None]), s, -float("inf"))
         higher = tl.maximum(top, tl.max(s, 1))  # finite: the first tile has two targets at least
         shrink = tl.exp(top - higher)
         p = tl.exp(s - higher[:, None])
         total = total * shrink + tl.sum(p, 1)
         sums = tl.dot(p, u, sums * shrink[:, None], input_precision=PRECISION, out_dtype=q.dtype)
         top = higher
-    tl.store(C + own, top + tl.log(total), mask=own < n)
+    tl.store(C + keys, top + tl.log(total), mask=keys < n)
     tl.store(PULLED + place, sums / total[:, None], mask=inside)

@@ -20,12 +20,12 @@ import torch
 
 from assocmem.checks import UnusableState
 from assocmem.files import whole_file
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Facts, Pairs
 from assocmem.pairs.sizes import column_slices
 from assocmem.progress import note
 from assocmem.training.losses import Loss
 
-FORMAT = 2
+FORMAT = 3
 """Number of what a state consists of; it grows when that changes."""
 
 HASHED_COLUMNS = 4096
@@ -35,12 +35,12 @@ EMPTY = b"\0"
 """What a file consists of that a machine which went down has made long but not written."""
 
 
-def identity(pairs: Pairs, loss: Loss, ridge: float) -> dict:
+def identity(pairs: Pairs | Facts, loss: Loss, ridge: float) -> dict:
     """What tells one problem from another.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
     loss : CrossEntropy or TailAverage
     ridge : float
 
@@ -53,18 +53,24 @@ def identity(pairs: Pairs, loss: Loss, ridge: float) -> dict:
         "loss": [type(loss).__name__, *map(float, astuple(loss))],
         "ridge": float(ridge),
         "n": pairs.n,
-        "d": pairs.d,
+        "shape": [pairs.d_out, pairs.d_in],
         "data": digest(pairs),
     }
 
 
-def digest(pairs: Pairs) -> str:
-    """SHA-256 of the targets and then the keys, pair after pair, each number as little-endian float64."""
+def digest(pairs: Pairs | Facts) -> str:
+    """SHA-256 of targets, keys and answers.
+
+    Vectors count one after the other, each number as little-endian float64; answers, which pairs need none,
+    follow as little-endian integers.
+    """
     total = hashlib.sha256()
     for X in (pairs.U, pairs.V):
-        for columns in column_slices(pairs.n, HASHED_COLUMNS):
+        for columns in column_slices(X.shape[1], HASHED_COLUMNS):
             rows = X[:, columns].detach().T.to("cpu", torch.float64).contiguous()
             total.update(rows.numpy().astype("<f8", copy=False).data)
+    if isinstance(pairs, Facts):
+        total.update(pairs.answers.cpu().numpy().astype("<i8", copy=False).data)
     return total.hexdigest()
 
 
@@ -76,7 +82,7 @@ def write_state(path: Path, problem: dict, W: torch.Tensor, state: dict) -> None
     path : Path
     problem : dict
         From `identity`.
-    W : Tensor, shape (d, d)
+    W : Tensor, shape (d_out, d_in)
         The memory to go on from.
     state : dict
         Numbers and the trace.
@@ -126,8 +132,8 @@ def read_state(path: Path, problem: dict) -> dict | None:
         _refuse(path, f"of format {FORMAT}, not of another version of this package")
     if state["problem"] != problem:
         _refuse(path, "of the same pairs, loss and ridge")
-    W, d = state.get("W"), problem["d"]
-    sound = isinstance(W, torch.Tensor) and W.shape == (d, d) and W.dtype == torch.float64
+    W = state.get("W")
+    sound = isinstance(W, torch.Tensor) and list(W.shape) == problem["shape"] and W.dtype == torch.float64
     sound = sound and bool(torch.isfinite(W).all())
     sound = sound and all(isinstance(state.get(name), int) for name in ("stages", "passes"))
     if not sound or not isinstance(state.get("trace"), list):

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import torch
 
 from assocmem.checks import require_flag, require_instance, require_integer, require_number
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Facts, Pairs
 from assocmem.training.losses import Loss, ScoresOverflow, TailAverage, require_loss
 from assocmem.training.metric import METRIC_KEYS, Inverse, exact_inverse, model_inverse
 from assocmem.training.passes import Pass, loss_pass
@@ -40,10 +40,11 @@ from assocmem.training.precision import EXACT
 # What a number says about a step or a share was chosen by trial where no other reason is given.
 
 HISTORY = 30
-"""Steps that L-BFGS remembers; each takes two matrices of d^2 numbers."""
+"""Steps that L-BFGS remembers; each takes two matrices of the size of a memory."""
 
 EXACT_DIMENSION = 40
-"""Largest d for which the exact Hessian is affordable: its factor has d^4 numbers, 20 MiB there."""
+"""Largest d for which the exact Hessian is affordable: its factor has d^4 numbers, 20 MiB there. Memories
+that are no squares count by their entries."""
 
 STIFF_RIDGE = 1e-4
 """Largest ridge for which the exact Hessian is needed."""
@@ -105,11 +106,11 @@ class Point:
 
     Attributes
     ----------
-    W : Tensor, shape (d, d)
+    W : Tensor, shape (d_out, d_in)
     done : Pass
         With features.
     objective : float
-    gradient : Tensor, shape (d, d)
+    gradient : Tensor, shape (d_out, d_in)
         Of the objective, so with the ridge.
     duality_gap : float
         Upper bound on the objective less its minimum. (`assocmem.training.fit.Fit.gap` is relative.)
@@ -139,7 +140,7 @@ class Evaluator:
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
         In float64.
     tol : float
         Relative gap at which the fit is done.
@@ -162,7 +163,7 @@ class Evaluator:
 
     def __init__(
         self,
-        pairs: Pairs,
+        pairs: Pairs | Facts,
         tol: float,
         max_passes: int,
         precision: str,
@@ -184,7 +185,7 @@ class Evaluator:
 
         Parameters
         ----------
-        W : Tensor, shape (d, d)
+        W : Tensor, shape (d_out, d_in)
         stage : Stage
 
         Returns
@@ -199,7 +200,7 @@ class Evaluator:
 
         Parameters
         ----------
-        W : Tensor, shape (d, d)
+        W : Tensor, shape (d_out, d_in)
         stage : Stage
         precision : str, optional
             By default the one in which the stage goes on at the moment.
@@ -216,7 +217,7 @@ class Evaluator:
         precision = precision or self.precision
         done = loss_pass(self.pairs, stage.loss, W, features=True, precision=precision)
         self.passes += 1
-        scale = stage.ridge / self.pairs.d**2
+        scale = stage.ridge / self.pairs.entries
         gradient = done.gradient + scale * W
         objective = done.loss + 0.5 * scale * float((W * W).sum())
         duality_gap = float((gradient * gradient).sum()) / (2 * scale)
@@ -302,7 +303,7 @@ def descend(
     require_flag("last", last)
     require_integer("steps", 1 if steps is None else steps, 1)
     pairs, tol = evaluator.pairs, evaluator.tol
-    stiff = pairs.d <= EXACT_DIMENSION and stage.ridge <= STIFF_RIDGE and not easy
+    stiff = pairs.entries <= EXACT_DIMENSION**2 and stage.ridge <= STIFF_RIDGE and not easy
     exact = stiff and (evaluator.slow or isinstance(stage.loss, TailAverage))
     period = 1 if exact else _metric_period(pairs)
     leave = LEAVE_STAGE_BY_NEWTON if exact or easy else LEAVE_STAGE
@@ -344,7 +345,7 @@ def descend(
     return point
 
 
-def _inverse(pairs: Pairs, point: Point, stage: Stage, exact: bool, most: int) -> Inverse:
+def _inverse(pairs: Pairs | Facts, point: Point, stage: Stage, exact: bool, most: int) -> Inverse:
     """The best inverse there is; where entries differ by orders of magnitude, a Hessian has no factor."""
     if exact:
         with contextlib.suppress(torch.linalg.LinAlgError):
@@ -354,9 +355,10 @@ def _inverse(pairs: Pairs, point: Point, stage: Stage, exact: bool, most: int) -
     return model_inverse(pairs, point.done, point.W, stage.ridge, 0)
 
 
-def _metric_period(pairs: Pairs) -> int:
+def _metric_period(pairs: Pairs | Facts) -> int:
     """Steps between two models, so that to factorise one takes no longer than the passes in between."""
-    return max(3, math.ceil((min(pairs.n, METRIC_KEYS) / 3 + 2 * pairs.d) / (2 * pairs.d)))
+    keys, d = min(pairs.n, METRIC_KEYS), 2 * pairs.d_out * pairs.m / pairs.n
+    return max(3, math.ceil((keys / 3 + d) / d))
 
 
 def _lbfgs_product(gradient: torch.Tensor, history: deque, metric: Inverse) -> torch.Tensor:
@@ -395,7 +397,9 @@ def _line_search(evaluator: Evaluator, point: Point, direction: torch.Tensor, st
     return trial if trial.objective < point.objective else None
 
 
-def _first_step(pairs: Pairs, point: Point, direction: torch.Tensor, slope: float, ridge: float) -> float:
+def _first_step(
+    pairs: Pairs | Facts, point: Point, direction: torch.Tensor, slope: float, ridge: float
+) -> float:
     """Minimiser along a direction of the objective with margins linear in W, which costs no pass.
 
     A key whose weight is far below what the step wants has its margin lowered by many units; the quadratic
@@ -403,10 +407,10 @@ def _first_step(pairs: Pairs, point: Point, direction: torch.Tensor, slope: floa
     """
     change = torch.linalg.vecdot(point.done.features, direction @ pairs.V, dim=0)
     a = torch.sigmoid(-point.done.margins)
-    ridge_curvature = ridge / pairs.d**2 * float((direction * direction).sum())
+    ridge_curvature = ridge / pairs.entries * float((direction * direction).sum())
     # the model that the direction comes from has the curvature -slope; the rest is not the logistic loss's
     rest = max(ridge_curvature, -slope - float((a * (1 - a) * change**2).mean()))
-    ridge_slope = ridge / pairs.d**2 * float((direction * point.W).sum())
+    ridge_slope = ridge / pairs.entries * float((direction * point.W).sum())
     low, high = 0.0, LONGEST_STEP
     for _ in range(HALVINGS):
         step = 0.5 * (low + high)

@@ -1,9 +1,10 @@
 """Ridge-regularised minimisers with a proof of optimality.
 
-The objective is ``mean loss + ridge / (2 d^2) |W|_F^2``. `assocmem.training.descent` minimises it, and bounds
-by a duality gap how far from the optimum it can be. Ridge and smoothing start large and go down in stages,
-each of which starts from the memory of the one before. Where the ridge turns out to cost next to nothing, as
-above the transition, the stages in between are skipped. A checkpoint holds the state between two steps.
+The objective is ``mean loss + ridge / (2 d^2) |W|_F^2``; of facts, the number of entries of W replaces d^2.
+`assocmem.training.descent` minimises it, and bounds by a duality gap how far from the optimum it can be.
+Ridge and smoothing start large and go down in stages, each of which starts from the memory of the one before.
+Where the ridge turns out to cost next to nothing, as above the transition, the stages in between are skipped.
+A checkpoint holds the state between two steps.
 """
 
 import math
@@ -17,7 +18,7 @@ import torch
 from assocmem.checks import require, require_callable, require_choice, require_integer, require_number
 from assocmem.files import require_writable
 from assocmem.machine import memory_shortage
-from assocmem.pairs.data import Pairs, require_pairs
+from assocmem.pairs.data import Facts, Pairs, require_facts
 from assocmem.pairs.scores import require_memory_matrix
 from assocmem.pairs.sizes import peak_bytes
 from assocmem.processes import warn_if_forked
@@ -53,14 +54,14 @@ class Fit:
 
     Attributes
     ----------
-    W : Tensor, shape (d, d), float64
+    W : Tensor, shape (d_out, d_in), float64
     mu : Tensor, shape (n,)
         Thresholds of the columns.
     margins : Tensor, shape (n,)
     loss, objective : float
         Mean loss of a key, without and with the ridge.
     nu : float
-        ``|W|_F / d``.
+        ``|W|_F / d``, or over the square root of the number of entries.
     gap : float
         Upper bound on ``(objective - optimum) / objective``: the duality gap relative to the objective.
     converged : bool
@@ -84,7 +85,7 @@ class Fit:
 
 
 def fit(
-    pairs: Pairs,
+    pairs: Pairs | Facts,
     loss: Loss,
     *,
     ridge: float,
@@ -99,7 +100,7 @@ def fit(
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
     loss : CrossEntropy or TailAverage
     ridge : float
         Positive. (Figure 1 of the paper states ``ridge * n / d^2``.)
@@ -109,7 +110,7 @@ def fit(
         Passes over the scores after which to give up.
     precision : str
         In which passes begin, one of `assocmem.training.precision.PRECISIONS`; they end in float64.
-    W0 : Tensor, shape (d, d), optional
+    W0 : Tensor, shape (d_out, d_in), optional
         A memory near the minimiser; the stages are then skipped. By default zero.
     checkpoint : path, optional
         File that holds the state every half minute and on an interrupt; a call with the same pairs, loss and
@@ -137,11 +138,11 @@ def fit(
     that a fork does not have. Start processes afresh (``spawn`` or ``forkserver`` of `multiprocessing`, as
     the sweeps do) or set ``OMP_NUM_THREADS=1``; a fit in such a fork warns before it begins.
     """
-    require_pairs(pairs)
+    require_facts(pairs)
     _require_finite_squares(pairs)
     require_loss(loss)
     require_number("ridge", ridge, 0)
-    require(ridge / pairs.d**2 > SMALLEST_RIDGE, "ridge", ridge, f"> {SMALLEST_RIDGE:g} d^2")
+    require(ridge / pairs.entries > SMALLEST_RIDGE, "ridge", ridge, f"> {SMALLEST_RIDGE:g} d^2")
     require_number("tol", tol, 0)
     require_integer("max_passes", max_passes, 1)
     require_choice("precision", precision, PRECISIONS)
@@ -152,15 +153,16 @@ def fit(
     if report is not None:
         require_callable("report", report)
     if pairs.U.device.type == "cpu":
-        shortage = memory_shortage(lambda n: fit_bytes(n, pairs.d), pairs.n)
+        sizes = {} if isinstance(pairs, Pairs) else {"m": pairs.m, "d_out": pairs.d_out}
+        shortage = memory_shortage(lambda n: fit_bytes(n, pairs.d_in, **sizes), pairs.n)
         require(not shortage, "pairs", f"{pairs.n} pairs", f"fewer, since {shortage}")
-    pairs = replace(pairs, U=pairs.U.double(), V=pairs.V.double())
+    pairs = pairs.with_vectors(pairs.U.double(), pairs.V.double())
     warn_if_forked(torch.get_num_threads())
     with status_line() as show:
         record = _Record(pairs, Stage(loss, ridge), tol, file, report, show)
         evaluator = Evaluator(pairs, tol, max_passes, precision, record.after_pass, record.after_step)
         record.evaluator = evaluator
-        W = pairs.U.new_zeros(pairs.d, pairs.d) if W0 is None else W0.double()
+        W = pairs.U.new_zeros(pairs.d_out, pairs.d_in) if W0 is None else W0.double()
         stages = _stages(loss, ridge) if W0 is None else [Stage(loss, ridge)]
         W, stages = record.resume(W, stages)
         may_be_easy = W0 is None and evaluator.passes == 0
@@ -172,7 +174,7 @@ def fit(
         finally:
             record.save(force=True)
     done, gap = point.done, point.relative_gap
-    nu = float(point.W.norm()) / pairs.d
+    nu = float(point.W.norm()) / math.sqrt(pairs.entries)
     return Fit(
         point.W,
         done.mu,
@@ -187,12 +189,15 @@ def fit(
     )
 
 
-def fit_bytes(n: int, d: int) -> int:
+def fit_bytes(n: int, d: int, *, m: int | None = None, d_out: int | None = None) -> int:
     """Bytes that a fit takes at its peak: a pass, the features, and the metric or the Hessian.
 
     Parameters
     ----------
     n, d : int
+        Number and dimension of the keys.
+    m, d_out : int, optional
+        Of the targets, where they are others.
 
     Returns
     -------
@@ -203,15 +208,18 @@ def fit_bytes(n: int, d: int) -> int:
     ValueError
         For a size that is no positive integer.
     """
-    require_integer("n", n, 1)
-    require_integer("d", d, 1)
-    n, d = int(n), int(d)
-    metric = 3 * min(n, METRIC_KEYS) ** 2 + 2 * HISTORY * d**2
-    hessian = 5 * n * d**2 + 3 * d**4
-    return peak_bytes(n, d) + 8 * (2 * n * d + (hessian if d <= EXACT_DIMENSION else metric))
+    m, d_out = n if m is None else m, d if d_out is None else d_out
+    for name, size in (("n", n), ("d", d), ("m", m), ("d_out", d_out)):
+        require_integer(name, size, 1)
+    n, d, m, d_out = int(n), int(d), int(m), int(d_out)
+    entries = d * d_out
+    metric = 3 * min(n, METRIC_KEYS) ** 2 + 2 * HISTORY * entries
+    hessian = n * (3 * d_out**2 + 2 * d**2) + 3 * entries**2
+    most = hessian if entries <= EXACT_DIMENSION**2 else metric
+    return peak_bytes(n, d, m=m, d_out=d_out) + 8 * (n * (d + d_out) + most)
 
 
-def _require_finite_squares(pairs: Pairs) -> None:
+def _require_finite_squares(pairs: Pairs | Facts) -> None:
     """Check that vectors are short enough for squares of scores."""
     norms = (torch.linalg.vector_norm(X, dim=0, dtype=torch.float64) for X in (pairs.U, pairs.V))
     lengths = [float(norm.max()) for norm in norms]
@@ -249,8 +257,7 @@ def _through_stages(
 
 def _is_easy(point: Point, ridge: float) -> bool:
     """Whether the ridge costs next to nothing: the loss cannot vanish then, and no stiffness lies ahead."""
-    d = len(point.W)
-    return ridge / (2 * d**2) * float((point.W * point.W).sum()) < EASY_SHARE * point.objective
+    return ridge / (2 * point.W.numel()) * float((point.W * point.W).sum()) < EASY_SHARE * point.objective
 
 
 def _stages(loss: Loss, ridge: float) -> list[Stage]:
@@ -275,7 +282,7 @@ class _Record:
 
     def __init__(
         self,
-        pairs: Pairs,
+        pairs: Pairs | Facts,
         problem: Stage,
         tol: float,
         checkpoint: Path | None,

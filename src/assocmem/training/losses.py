@@ -78,7 +78,8 @@ class TailAverage:
     Attributes
     ----------
     r : float
-        Tail fraction in (0, 1]; ``k = ceil(r (n - 1))`` competitors form the tail.
+        Tail fraction in (0, 1]; ``k = ceil(r (n - 1))`` competitors form the tail, or
+        ``ceil(r (m - 1))`` where there are m targets.
     beta : float
         Inverse width of the smoothing, positive.
 

@@ -9,7 +9,7 @@ whose inverse costs one n x n Cholesky factor and then ``O(n d^2 + n^2)`` a prod
 the scores. The identity part c is the ridge plus the mean curvature of the aggregates, less in the direction
 of W itself, since a tail average scales with W. In small d the exact Hessian is affordable as a matrix.
 
-An inverse is a function from matrices to matrices, both of shape (d, d).
+An inverse is a function from matrices to matrices, both of the shape of a memory.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from collections.abc import Callable
 import torch
 
 from assocmem.checks import require, require_callable, require_instance, require_integer, require_number
-from assocmem.pairs.data import Pairs, require_array
+from assocmem.pairs.data import Facts, Pairs, require_array
 from assocmem.pairs.scores import require_memory_matrix
 from assocmem.training.losses import Loss, require_loss
 from assocmem.training.passes import Pass, dense_hessian
@@ -36,15 +36,15 @@ SMALLEST_WEIGHT = 1e-200
 """Least ``b_i``, a number: the factor divides by it, and keys far from their threshold have ``b_i = 0``."""
 
 
-def model_inverse(pairs: Pairs, done: Pass, W: torch.Tensor, ridge: float, most: int) -> Inverse:
+def model_inverse(pairs: Pairs | Facts, done: Pass, W: torch.Tensor, ridge: float, most: int) -> Inverse:
     """Inverse of the model Hessian at a memory, by Woodbury's identity.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
     done : Pass
         The pass at this memory, with features.
-    W : Tensor, shape (d, d)
+    W : Tensor, shape (d_out, d_in)
     ridge : float
     most : int
         Rank-one terms that are kept, the largest ones; the others are spread evenly over all directions.
@@ -64,14 +64,14 @@ def model_inverse(pairs: Pairs, done: Pass, W: torch.Tensor, ridge: float, most:
     require(done.features is not None, "done", "a pass without features", "one with features")
     require_number("ridge", ridge, 0)
     require_integer("most", most, 0)
-    d, n = pairs.d, pairs.n
+    entries, n = pairs.entries, pairs.n
     a = torch.sigmoid(-done.margins)
     b = (a * (1 - a)).clamp(min=SMALLEST_WEIGHT)
-    shared = (ridge + float((a * done.curvature).mean())) / d**2
+    shared = (ridge + float((a * done.curvature).mean())) / entries
     keys = torch.topk(b, min(n, most)).indices
     g, V = done.features, pairs.V
     traces = b * torch.linalg.vector_norm(g, dim=0) ** 2 * torch.linalg.vector_norm(V, dim=0) ** 2
-    c = shared + float(traces.sum() - traces[keys].sum()) / (n * d**2)
+    c = shared + float(traces.sum() - traces[keys].sum()) / (n * entries)
     if not len(keys):
         return lambda X: X / c
     g, V = g[:, keys], V[:, keys]
@@ -84,7 +84,7 @@ def model_inverse(pairs: Pairs, done: Pass, W: torch.Tensor, ridge: float, most:
         weights = torch.cholesky_solve(response[:, None], factor)[:, 0]
         return (X - (g * weights) @ V.T) / c
 
-    return less_curvature_along(W, SHARE_ALONG_W * (shared - ridge / d**2), inverse)
+    return less_curvature_along(W, SHARE_ALONG_W * (shared - ridge / entries), inverse)
 
 
 def less_curvature_along(W: torch.Tensor, excess: float, inverse: Inverse) -> Inverse:
@@ -95,7 +95,7 @@ def less_curvature_along(W: torch.Tensor, excess: float, inverse: Inverse) -> In
 
     Parameters
     ----------
-    W : Tensor, shape (d, d)
+    W : Tensor, shape (d_out, d_in)
         Where it is zero there is no direction, and nothing changes.
     excess : float
     inverse : callable
@@ -130,16 +130,16 @@ def less_curvature_along(W: torch.Tensor, excess: float, inverse: Inverse) -> In
     return corrected
 
 
-def exact_inverse(pairs: Pairs, loss: Loss, W: torch.Tensor, ridge: float) -> Inverse:
-    """Inverse of the objective's Hessian at a memory, by a dense Cholesky factor in ``O(d^6)``.
+def exact_inverse(pairs: Pairs | Facts, loss: Loss, W: torch.Tensor, ridge: float) -> Inverse:
+    """Inverse of the objective's Hessian at a memory, by a dense Cholesky factor in ``O(d^6)`` for pairs.
 
     A step with it is one of Newton's method.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
     loss : CrossEntropy or TailAverage
-    W : Tensor, shape (d, d)
+    W : Tensor, shape (d_out, d_in)
     ridge : float
 
     Returns
@@ -154,8 +154,7 @@ def exact_inverse(pairs: Pairs, loss: Loss, W: torch.Tensor, ridge: float) -> In
     require_memory_matrix(pairs, W)
     require_loss(loss)
     require_number("ridge", ridge, 0)
-    d = pairs.d
     H = dense_hessian(pairs, loss, W)
-    H.diagonal().add_(ridge / d**2)
+    H.diagonal().add_(ridge / pairs.entries)
     factor = torch.linalg.cholesky(H)
-    return lambda X: torch.cholesky_solve(X.reshape(-1, 1), factor).reshape(d, d)
+    return lambda X: torch.cholesky_solve(X.reshape(-1, 1), factor).reshape(X.shape)

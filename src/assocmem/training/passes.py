@@ -2,7 +2,7 @@
 
 One pass walks over blocks of keys. Per block there are two large matrix products, scores and their pull-back,
 and in between the loss of `assocmem.training.losses`, which overwrites the scores by their weights. Memory is
-``O(n d + n b)``.
+that of the vectors and of a block of scores.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from assocmem.checks import require, require_choice, require_flag, require_instance
-from assocmem.pairs.data import Pairs, describe, is_dense, require_array, require_pairs
+from assocmem.pairs.data import Facts, Pairs, describe, is_dense, require_array, require_facts
 from assocmem.pairs.scores import (
     block_columns,
     require_finite_products,
@@ -39,14 +39,15 @@ class Pass:
     ----------
     loss : float
         Mean loss of a key, the ridge not included.
-    gradient : Tensor, shape (d, d)
+    gradient : Tensor, shape (d_out, d_in)
         Its derivative in ``W``.
     margins : Tensor, shape (n,)
         Signal less aggregate of the competitors (eq. ``c_i_m_i``).
     mu : Tensor, shape (n,)
         Thresholds of the columns.
-    features : Tensor, shape (d, n), or None
-        ``g_i = u_i - U T_i``: the margin of key i has the gradient ``g_i v_i'`` in ``W``.
+    features : Tensor, shape (d_out, n), or None
+        ``g_i = u_i - U T_i``, where u_i is the target of key i, whose margin has the gradient ``g_i v_i'`` in
+        ``W``.
     curvature : Tensor, shape (n,), or None
         Trace ``sum(C)`` of the aggregate's Hessian without its rank-one part.
     """
@@ -60,15 +61,15 @@ class Pass:
 
 
 def loss_pass(
-    pairs: Pairs, loss: Loss, W: torch.Tensor, *, features: bool = False, precision: str = EXACT
+    pairs: Pairs | Facts, loss: Loss, W: torch.Tensor, *, features: bool = False, precision: str = EXACT
 ) -> Pass:
-    """Mean loss, its gradient, margins and thresholds in one pass of ``4 n^2 d`` operations.
+    """Mean loss, its gradient, margins and thresholds in one pass of ``4 m n d_out`` operations.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
     loss : CrossEntropy or TailAverage
-    W : Tensor, shape (d, d)
+    W : Tensor, shape (d_out, d_in)
     features : bool
         Whether to return the features and curvatures too.
     precision : str
@@ -93,13 +94,14 @@ def loss_pass(
         return attended_pass(pairs, W, features=features, precision=precision)
     margins, mu = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     gradient = torch.zeros_like(W)
-    g, curvature = (torch.empty_like(pairs.U), torch.empty_like(mu)) if features else (None, None)
+    g = pairs.U.new_empty(pairs.d_out, pairs.n) if features else None
+    curvature = torch.empty_like(mu) if features else None
     products = Products(pairs.U, precision)
     for columns, V, T, signal, moments in _blocks(pairs, W, products):
         c, mu[columns] = loss.aggregate(T, moments)
         margins[columns] = signal - c
         a = torch.sigmoid(-margins[columns])
-        pulled = products.pulled(T) - pairs.U[:, columns]
+        pulled = products.pulled(T) - pairs.answered(columns)
         if features:
             g[:, columns] = -pulled
             curvature[columns] = loss.total_curvature(T)
@@ -107,12 +109,12 @@ def loss_pass(
     return Pass(_mean_loss(margins), gradient.div_(pairs.n), margins, mu, g, curvature)
 
 
-def without_stored_scores(pairs: Pairs, precision: str) -> bool:
+def without_stored_scores(pairs: Pairs | Facts, precision: str) -> bool:
     """Whether a pass of cross-entropy goes the way of `attended_pass` in this precision.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
     precision : str
 
     Returns
@@ -120,22 +122,24 @@ def without_stored_scores(pairs: Pairs, precision: str) -> bool:
     bool
         True only on a card with Triton.
     """
-    require_pairs(pairs)
+    require_facts(pairs)
     require_choice("precision", precision, PRECISIONS)
     if pairs.U.device.type != "cuda" or not triton_is_there():
         return False
     from assocmem.training.attention_gpu import suits
 
-    return suits(pairs.d, precision)
+    return suits(pairs.d_out, precision)
 
 
-def attended_pass(pairs: Pairs, W: torch.Tensor, *, features: bool = False, precision: str = EXACT) -> Pass:
+def attended_pass(
+    pairs: Pairs | Facts, W: torch.Tensor, *, features: bool = False, precision: str = EXACT
+) -> Pass:
     """`loss_pass` of cross-entropy with no score stored; see `assocmem.training.attention_gpu`.
 
     Parameters
     ----------
-    pairs : Pairs
-    W : Tensor, shape (d, d)
+    pairs : Pairs or Facts
+    W : Tensor, shape (d_out, d_in)
     features : bool
     precision : str
         As in `loss_pass`.
@@ -148,10 +152,11 @@ def attended_pass(pairs: Pairs, W: torch.Tensor, *, features: bool = False, prec
 
     WV = W @ pairs.V
     rough = [X if precision == EXACT else X.float() for X in (WV, pairs.U)]
-    c, pulled = (x.to(W.dtype) for x in attend(*rough, precision))
-    margins = torch.linalg.vecdot(pairs.U, WV, dim=0) - c
-    g, curvature = (pairs.U - pulled, torch.ones_like(c)) if features else (None, None)
-    gradient = (pulled - pairs.U).mul_(torch.sigmoid(-margins)) @ pairs.V.T
+    c, pulled = (x.to(W.dtype) for x in attend(*rough, pairs.answers, precision))
+    own = pairs.answered()
+    margins = torch.linalg.vecdot(own, WV, dim=0) - c
+    g, curvature = (own - pulled, torch.ones_like(c)) if features else (None, None)
+    gradient = (pulled - own).mul_(torch.sigmoid(-margins)) @ pairs.V.T
     return Pass(_mean_loss(margins), gradient.div_(pairs.n), margins, c, g, curvature)
 
 
@@ -161,7 +166,7 @@ def _mean_loss(margins: torch.Tensor) -> float:
 
 
 def joint_pass(
-    pairs: Pairs, loss: TailAverage, W: torch.Tensor, mu: torch.Tensor
+    pairs: Pairs | Facts, loss: TailAverage, W: torch.Tensor, mu: torch.Tensor
 ) -> tuple[float, torch.Tensor, torch.Tensor]:
     """Mean tail-average loss at given thresholds, and its gradients (the joint form of eq. ``tam-learning``).
 
@@ -169,16 +174,16 @@ def joint_pass(
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
     loss : TailAverage
-    W : Tensor, shape (d, d)
+    W : Tensor, shape (d_out, d_in)
     mu : Tensor, shape (n,)
         Finite.
 
     Returns
     -------
     loss : float
-    gradient : Tensor, shape (d, d)
+    gradient : Tensor, shape (d_out, d_in)
     mu_gradient : Tensor, shape (n,)
 
     Raises
@@ -197,26 +202,26 @@ def joint_pass(
     for columns, V, T, signal, _ in _blocks(pairs, W, Products(pairs.U, EXACT)):
         c, slope[columns] = loss.aggregate_at(T, mu[columns])
         margins[columns] = signal - c
-        gradient.addmm_((pairs.U @ T - pairs.U[:, columns]).mul_(torch.sigmoid(-margins[columns])), V.T)
+        gradient.addmm_((pairs.U @ T - pairs.answered(columns)).mul_(torch.sigmoid(-margins[columns])), V.T)
     return _mean_loss(margins), gradient.div_(pairs.n), torch.sigmoid(-margins) * slope / pairs.n
 
 
 def hessian_pass(
-    pairs: Pairs, loss: Loss, W: torch.Tensor, D: torch.Tensor, *, precision: str = EXACT
+    pairs: Pairs | Facts, loss: Loss, W: torch.Tensor, D: torch.Tensor, *, precision: str = EXACT
 ) -> torch.Tensor:
-    """Hessian of the mean loss at ``W`` times a direction, thresholds profiled out: ``6 n^2 d`` operations.
+    """Hessian of the mean loss times a direction, thresholds profiled out: ``6 m n d_out`` operations.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
     loss : CrossEntropy or TailAverage
-    W, D : Tensor, shape (d, d)
+    W, D : Tensor, shape (d_out, d_in)
     precision : str
         As in `loss_pass`, for the three products of a block.
 
     Returns
     -------
-    Tensor, shape (d, d)
+    Tensor, shape (d_out, d_in)
 
     Raises
     ------
@@ -234,26 +239,28 @@ def hessian_pass(
         a = torch.sigmoid(c - signal)
         DV = D @ V
         dS = products.scores(DV, products.space(V.shape[1])).T
-        own = torch.linalg.vecdot(pairs.U[:, columns], DV, dim=0)
-        outer = second_order(loss, T, dS, a, own)
-        product.addmm_(products.pulled(dS) + pairs.U[:, columns] * outer, V.T)
+        targets = pairs.answered(columns)
+        outer = second_order(loss, T, dS, a, torch.linalg.vecdot(targets, DV, dim=0))
+        product.addmm_(products.pulled(dS) + targets * outer, V.T)
     return product.div_(pairs.n)
 
 
-def dense_hessian(pairs: Pairs, loss: Loss, W: torch.Tensor, *, profiled: bool = True) -> torch.Tensor:
-    """Hessian of the mean loss as a matrix, for small d: ``n d^4 / 2`` operations.
+def dense_hessian(
+    pairs: Pairs | Facts, loss: Loss, W: torch.Tensor, *, profiled: bool = True
+) -> torch.Tensor:
+    """Hessian of the mean loss as a matrix, for small dimensions: ``n d^4 / 2`` operations for pairs.
 
     Parameters
     ----------
-    pairs : Pairs
+    pairs : Pairs or Facts
     loss : CrossEntropy or TailAverage
-    W : Tensor, shape (d, d)
+    W : Tensor, shape (d_out, d_in)
     profiled : bool
         Whether the thresholds move along with W, as in `loss_pass`, or stay where they are (Definition 2).
 
     Returns
     -------
-    Tensor, shape (d^2, d^2)
+    Tensor, shape (d_out d_in, d_out d_in)
         Acts on ``W.reshape(-1)``.
 
     Raises
@@ -269,7 +276,7 @@ def dense_hessian(pairs: Pairs, loss: Loss, W: torch.Tensor, *, profiled: bool =
     ((_, _, T, signal, moments),) = _blocks(pairs, W, Products(U, EXACT), n)
     c, _ = loss.aggregate(T, moments)
     a = torch.sigmoid(c - signal)
-    C, g = loss.curvature(T), U - U @ T
+    C, g = loss.curvature(T), pairs.answered() - U @ T
     return assemble_hessian(U, V, g, C, a / n, a * (1 - a) / n, profiled=profiled)
 
 
@@ -287,9 +294,11 @@ def assemble_hessian(
 
     Parameters
     ----------
-    U, V, g : Tensor, shape (d, n)
-        Targets, keys, and gradients of the margins by output.
-    C : Tensor, shape (n, n)
+    U : Tensor, shape (d_out, m)
+        Targets.
+    V, g : Tensor, shapes (d_in, n) and (d_out, n)
+        Keys, and gradients of the margins by output.
+    C : Tensor, shape (m, n)
         Curvatures of the aggregates by column.
     a, b : Tensor, shape (n,)
         Weights of the aggregates' curvature and of the squared gradients.
@@ -298,7 +307,7 @@ def assemble_hessian(
 
     Returns
     -------
-    Tensor, shape (d^2, d^2)
+    Tensor, shape (d_out d_in, d_out d_in)
         Acts on ``D.reshape(-1)``.
 
     Raises
@@ -307,10 +316,10 @@ def assemble_hessian(
         For tensors that do not fit each other.
     """
     require_array("U", U, (None, None))
-    d, n = U.shape
-    require_array("V", V, (d, n), U)
-    require_array("g", g, (d, n), U)
-    require_array("C", C, (n, n), U)
+    require_array("V", V, (None, None), U)
+    (d_out, m), (d_in, n) = U.shape, V.shape
+    require_array("g", g, (d_out, n), U)
+    require_array("C", C, (m, n), U)
     require_array("a", a, (n,), U)
     require_array("b", b, (n,), U)
     require_flag("profiled", profiled)
@@ -320,13 +329,19 @@ def assemble_hessian(
         left.sub_(_squares(U @ C).div_(total))
     left.mul_(a).add_(_squares(g).mul_(b))
     K = left @ _squares(V).T
-    place = torch.empty(d, d, dtype=torch.long, device=U.device)
-    i, j = torch.triu_indices(d, d, device=U.device)
-    place[i, j] = place[j, i] = torch.arange(len(i), device=U.device)
-    H = U.new_empty(d, d, d, d)
-    for row in range(d):
-        H[row] = K[place[row]][:, place].transpose(0, 1)
-    return H.view(d * d, d * d)
+    rows, columns = _places(d_out, U.device), _places(d_in, U.device)
+    H = U.new_empty(d_out, d_in, d_out, d_in)
+    for row in range(d_out):
+        H[row] = K[rows[row]][:, columns].transpose(0, 1)
+    return H.view(d_out * d_in, d_out * d_in)
+
+
+def _places(d: int, device: torch.device) -> torch.Tensor:
+    """Where entry (i, j) of a symmetric matrix stands among those of `_squares`, shape (d, d)."""
+    place = torch.empty(d, d, dtype=torch.long, device=device)
+    i, j = torch.triu_indices(d, d, device=device)
+    place[i, j] = place[j, i] = torch.arange(len(i), device=device)
+    return place
 
 
 def _squares(X: torch.Tensor) -> torch.Tensor:
@@ -335,7 +350,9 @@ def _squares(X: torch.Tensor) -> torch.Tensor:
     return X[i] * X[j]
 
 
-def _blocks(pairs: Pairs, W: torch.Tensor, products: Products, step: int | None = None) -> Iterator[tuple]:
+def _blocks(
+    pairs: Pairs | Facts, W: torch.Tensor, products: Products, step: int | None = None
+) -> Iterator[tuple]:
     """Walk over blocks of keys, by default as large as memory allows.
 
     All blocks share the memory of the scores: to be given new memory for each takes as long as a fifth of the
@@ -344,15 +361,16 @@ def _blocks(pairs: Pairs, W: torch.Tensor, products: Products, step: int | None 
     Yields
     ------
     columns : slice
-    V : Tensor, shape (d, b)
+    V : Tensor, shape (d_in, b)
         The keys.
-    S : Tensor, shape (n, b)
+    S : Tensor, shape (m, b)
         Their scores with ``-inf`` at the signal; may be overwritten.
     signal : Tensor, shape (b,)
     moments : pair of Tensor, shape (b,)
         Mean and standard deviation of the competitors.
     """
-    step = step or block_columns(pairs.n, pairs.V.element_size(), pairs.V.device)
+    step = step or block_columns(pairs.m, pairs.V.element_size(), pairs.V.device, keys=pairs.n)
+    answers = pairs.answers
     total, gram = pairs.U.sum(dim=1), pairs.U @ pairs.U.T
     require_finite_products(gram)
     space = products.space(step)
@@ -360,9 +378,9 @@ def _blocks(pairs: Pairs, W: torch.Tensor, products: Products, step: int | None 
         V = pairs.V[:, columns]
         WV = W @ V
         S = products.scores(WV, space[: V.shape[1]]).T  # the scores of a key lie side by side
-        signal = take_signal(S, columns, -torch.inf)
+        signal = take_signal(S, answers[columns], -torch.inf)
         if not products.exact:
-            signal = torch.linalg.vecdot(pairs.U[:, columns], WV, dim=0)
+            signal = torch.linalg.vecdot(pairs.answered(columns), WV, dim=0)
         square = torch.linalg.vecdot(WV, gram @ WV, dim=0) - signal**2
-        mean, spread = mean_and_spread(total @ WV - signal, square, pairs.n - 1)
+        mean, spread = mean_and_spread(total @ WV - signal, square, pairs.m - 1)
         yield columns, V, S, signal, (mean.to(S.dtype), spread.to(S.dtype))

@@ -23,7 +23,7 @@ class Products:
 
     Parameters
     ----------
-    U : Tensor, shape (d, n)
+    U : Tensor, shape (d_out, m)
         Targets.
     precision : str
         One of `PRECISIONS`.
@@ -53,19 +53,19 @@ class Products:
 
         Parameters
         ----------
-        X : Tensor, shape (d, b)
-        out : Tensor, shape (b, n)
+        X : Tensor, shape (d_out, b)
+        out : Tensor, shape (b, m)
             Where the result is written.
 
         Returns
         -------
-        Tensor, shape (b, n)
+        Tensor, shape (b, m)
             ``X' U``.
         """
         return self._product(self._parts(X.T), self.targets, out)
 
     def pulled(self, T: torch.Tensor) -> torch.Tensor:
-        """``U T`` for T of shape (n, b), in the type of the pairs."""
+        """``U T`` for T of shape (m, b), in the type of the pairs."""
         return self._product(self.targets, self._parts(T)).to(self.dtype)
 
     def _parts(self, X: torch.Tensor) -> tuple[torch.Tensor, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from assocmem.checks import require, require_integer
-from assocmem.pairs.data import Pairs
+from assocmem.pairs.data import Pairs, require_pairs
 from assocmem.pairs.scores import require_memory_matrix
 
 
@@ -34,6 +34,7 @@ def plane_coordinates(pairs: Pairs, W: torch.Tensor, *, seed: int) -> np.ndarray
     ValueError
         For an argument out of range.
     """
+    require_pairs(pairs)
     require_memory_matrix(pairs, W)
     require_integer("seed", seed, 0)
     require(seed < 2**64, "seed", seed, "below 2^64")

@@ -115,6 +115,7 @@ def tilted_certificate(pairs: Pairs, W: torch.Tensor, floor: float, *, balanced:
     ValueError
         For a memory of another shape, or a floor that is not positive.
     """
+    require_pairs(pairs)
     require_memory_matrix(pairs, W)
     require(floor > 0, "floor", floor, "positive")
     U, V = as_arrays(pairs)
