@@ -132,6 +132,8 @@ def pairs_that_fit(d_in: float, d_out: float) -> float:
         n = min(max(math.exp(log_n), 2.0), LARGEST_N)
         return math.log(n * tabulated_dimension(n)) - math.log(d_in * min(d_out, n - 1))
 
+    if missing(math.log(2)) >= 0:  # keys of one dimension: two facts are all
+        return 2.0
     # Up to the corner both sides grow, and their quotient does too: there is one crossing, on either side.
     return math.exp(brentq(missing, math.log(2), math.log(2 * d_in * d_out + 1), xtol=1e-13, rtol=1e-14))
 
@@ -262,7 +264,8 @@ def cover_probability(n: int | np.ndarray, d_in: int | np.ndarray) -> float | np
     for name, values in (("n", n), ("d_in", d_in)):
         require_numbers(name, values, 1, LARGEST_N, ends="[]")
         require(bool(np.all(np.asarray(values) % 1 == 0)), name, values, "whole numbers")
-    return special.bdtr(np.asarray(d_in)[()] - 1.0, np.asarray(n)[()] - 1.0, 0.5)
+    others = np.asarray(n).astype(np.int64)[()] - 1
+    return special.bdtr(np.minimum(np.asarray(d_in)[()] - 1.0, others), others, 0.5)
 
 
 def bits_per_parameter(m: float | np.ndarray) -> float | np.ndarray:
