@@ -56,7 +56,7 @@ def test_verdicts_on_longer_tails_are_those_of_linear_programs(k):
 
 
 def test_verdicts_on_the_mean_are_those_of_linear_programs():
-    """Keys of one answer may contradict each other there whatever the others do, which only a program sees."""
+    """Keys of one answer may contradict each other there by themselves, which only a program sees."""
     answers = set()
     for seed, (d_out, d_in, m, n) in enumerate([(5, 3, 4, 15), (4, 1, 4, 6), (5, 3, 3, 12), (4, 4, 6, 12)]):
         facts = draw_facts(d_out, d_in, m, n, seed)
