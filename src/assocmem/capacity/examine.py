@@ -40,7 +40,7 @@ from assocmem.checks import require, require_callable, require_instance, require
 from assocmem.deciding.feasibility import decide
 from assocmem.pairs.data import Facts, Pairs
 from assocmem.progress import status_line
-from assocmem.theory.kinematics import statistical_dimension
+from assocmem.theory.facts_that_fit import facts_that_fit
 
 SHOWN = 40
 """Facts of a proof that a report lists."""
@@ -225,9 +225,10 @@ def fill_report(
             _excess(report, facts.n, None)
         keep()
         even = evened(facts)
+        stage("memories that are written down")
         for outcome in explicit_outcomes(even, k):
             report.memories.append(outcome)
-            stage("memories that are written down")
+            stage(f"memories that are written down: {outcome.memory}")
         keep()
         if not verdict.feasible:
             _alone(report, facts, names, stage)
@@ -267,7 +268,9 @@ def _forecast(sizes):
     Few keys span few directions, but further ones would have further directions.
     """
     d_in = sizes.rank_in if sizes.rank_in < min(sizes.d_in, sizes.facts) else sizes.d_in
-    return float(f"{d_in * sizes.rank_out / statistical_dimension(sizes.targets, sizes.top):.6g}")
+    if not sizes.rank_out:  # all targets are one vector
+        return 0.0
+    return float(f"{facts_that_fit(d_in, sizes.rank_out, sizes.targets, sizes.top):.6g}")
 
 
 def _proof(report, name, certificate, facts):
