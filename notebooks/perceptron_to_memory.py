@@ -38,11 +38,8 @@ from assocmem.book import plotting as plot
 from assocmem.book.claims import check
 from assocmem.book.plotting import Table, panels, series
 from assocmem.deciding.feasibility import decide_top1, verify
-from assocmem.experiments.gaussian_facts import (
-    fact_transition,
-    gaussian_facts,
-    tally_facts,
-)
+from assocmem.experiments.fact_transitions import fact_transition, tally_facts
+from assocmem.experiments.gaussian_facts import gaussian_facts
 from assocmem.pairs.data import derived_seed
 from assocmem.progress import progress
 from assocmem.sweeps.stored_table import read_table
