@@ -249,6 +249,48 @@ def scalar_instance(
     return {name: float(f"{x:.6g}") for name, x in found.items()} | empty
 
 
+def last_retrievable_fact(
+    relation: Annotated[int, "place in words.word_lists.RELATIONS; [0, 4]"],
+    kind: Annotated[int, "place in words.nested_facts.KINDS; [0, 2]"],
+    d: Annotated[int, "coordinates of the vectors of words; [2, 50]"],
+    order: Annotated[int, "seed of the order of the facts; [0, 9007199254740991]"],
+) -> Row:
+    """Largest number of facts about words, the first of a random order, that some memory retrieves."""
+    from assocmem.experiments.words.nested_facts import KINDS, facts_of, last_retrievable_fact
+    from assocmem.experiments.words.word_lists import RELATIONS
+
+    facts = facts_of(RELATIONS[relation], KINDS[kind], d, order)
+    return {"n": last_retrievable_fact(facts), "facts": facts.n, "targets": facts.m}
+
+
+def word_costs(
+    relation: Annotated[int, "place in words.word_lists.RELATIONS; [0, 4]"],
+    d: Annotated[int, "coordinates of the vectors of words; [2, 50]"],
+    order: Annotated[int, "seed of the order of the facts; [0, 9007199254740991]"],
+) -> Row:
+    """Rule of the first half of a relation, and what a fact of the second costs, without and with it."""
+    from assocmem.experiments.words.word_forecasts import word_forecast
+    from assocmem.experiments.words.word_lists import RELATIONS
+
+    found = word_forecast(RELATIONS[relation], d, order)
+    rule = {"q": found.rule.strength, "spread": found.rule.spread, "strength": found.strength}
+    means = {"alone": found.alone.mean(), "led": found.led.mean()}
+    return {name: float(f"{x:.5g}") for name, x in (rule | means).items()}
+
+
+def last_ruled_fact(
+    d: Annotated[int, "dimension of keys and targets; [4, 100]"],
+    m: Annotated[int, "targets; [2, 10000]"],
+    strength: Annotated[float, "strength of the rule; [0, 10)"],
+    seed: Seed,
+) -> Row:
+    """Largest number of Gaussian facts, the first of those of a rule, that some memory retrieves."""
+    from assocmem.experiments.words.nested_facts import last_retrievable_fact
+    from assocmem.experiments.words.ruled_instances import ruled_facts
+
+    return {"n": last_retrievable_fact(ruled_facts(m, m, d, strength, seed=seed))}
+
+
 REGISTERED = (
     top1_verdict,
     tail_verdict,
@@ -266,6 +308,9 @@ REGISTERED = (
     outer_product_failure,
     removal_motion,
     scalar_instance,
+    last_retrievable_fact,
+    word_costs,
+    last_ruled_fact,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
@@ -317,6 +362,10 @@ def _asks_of_outer_product_failure(n, ratio):
     ]
 
 
+def _asks_of_last_ruled_fact(d, m, strength, seed):
+    return [("strength", strength < d**0.5, f"below the root of d, {d**0.5:.4g}")]
+
+
 def _asks_of_fact_verdict(d_in, d_out, m, n, seed, k, in_turn):
     return [("k", k < m, f"at most m - 1 = {m - 1}")]
 
@@ -328,6 +377,7 @@ RELATIONS = {
     "dimension": _asks_of_dimension,
     "pooled": _asks_of_pooled,
     "outer_product_failure": _asks_of_outer_product_failure,
+    "last_ruled_fact": _asks_of_last_ruled_fact,
 }
 """What parameters demand of each other, by point function: a function of all of them that lists names,
 whether their values will do, and what would. They stand beside the functions and not in them, since they say
