@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from assocmem.deciding.feasibility import decide
-from assocmem.experiments.gaussian_facts import fact_transition, gaussian_facts, tally_facts
+from assocmem.experiments.fact_transitions import fact_transition, tally_facts
+from assocmem.experiments.gaussian_facts import gaussian_facts
 from assocmem.experiments.points import fact_verdict
 from assocmem.pairs.data import derived_seed
 from assocmem.theory.facts_that_fit import facts_that_fit, fit_probability, fit_width

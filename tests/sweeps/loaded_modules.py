@@ -20,6 +20,10 @@ CALLS: dict[str, list[dict]] = {
     "top1_verdict": [{"n": 12, "d": 3, "seed": 0}, {"n": 12, "d": 8, "seed": 0}],
     "tail_verdict": [{"r": 0.3, "n": 12, "d": 3, "seed": 0}, {"r": 0.3, "n": 12, "d": 8, "seed": 0}],
     "last_retrievable": [{"d": 4, "seed": 0}],
+    "fact_verdict": [
+        {"d_in": 4, "d_out": 3, "m": 5, "n": n, "seed": 0, "k": k, "in_turn": k - 1}
+        for n, k in ((4, 1), (40, 2))
+    ],
     "top1_memory": [{"d": 4, "seed": 0, "n": 6, "effective_ridge": 1e-1, "tol": 1e-2} | HERE],
     "structure": [{"n": 8, "structure": place, "d": 4, "seed": 0} for place in (0, 1)],
     "tail_memory": [{"d": 6, "r": 0.3, "load": 0.3} | FIT | ANYWHERE],

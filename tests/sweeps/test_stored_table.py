@@ -276,6 +276,7 @@ COMPARED |= {"rank_one", "newton_error", "threshold", "taylor_other_rms", "chi",
         ("scalar_theory", "instances", ("d", 24), 2),
         ("sparse_repair", "dimensions", ("n", 300), 3),
         ("sparse_repair", "predictions", ("digits", 30), 1),
+        ("perceptron_to_memory", "verdicts", ("n", 60), 6),
     ],
 )
 def test_stored_rows_come_out_again(section, name, most, rows):
