@@ -3,12 +3,11 @@
 
 (function (scope) {
   "use strict";
-  const { theory, capacity } = scope;
-  const { pooled } = capacity;
+  const { theory, tables } = scope;
+  const { pooled, lagrange } = scope.capacity;
 
-  // Shares by which instances were measured to fall short of theory: with targets about as many as their
-  // dimensions, and elsewhere. With two targets nothing is missing.
-  const SHORT = { cusp: 0.08, elsewhere: 0.045 };
+  const LISTS = 0.08; // share of the facts that instances were seen to lack with k > 1, at most
+  const UNEVEN = 0.2; // share up to which the cost of unequally frequent answers, an expansion, is believed
   const FEW = 10; // dimensions below which all this is a guess
   const MANY = 1e6; // facts from which Cover's count is a normal law
 
@@ -63,31 +62,37 @@
   // Share of the targets that come first for some key: those that are not hidden inside the hull of the others.
   const inSight = (d_out, m) => (d_out >= m - 1 ? 1 : leaves(1, d_out, pooled(m, 1)));
 
-  // By which share instances may fall short of theory.
-  function shortfall(d_out, m) {
+  // By how many facts instances fall short of theory at most, as far as is known. Up to m = d_out + 1 that is
+  // what answers cost that are drawn at random, c(m) (m - 1) facts, as some are given more often than others;
+  // it was seen a little beyond as well. With more targets the long ones are strong competitors of all keys.
+  function missing({ d_in, d_out, m, k }) {
     if (m === 2) return 0;
-    const distance = Math.abs(Math.log((m - 1) / d_out));
-    return distance < Math.log(2) ? SHORT.cusp : SHORT.elsewhere;
+    const fit = half({ d_in, d_out, m, k }), corner = d_out + 1, logs = tables.facts.m.map(Math.log);
+    if (k > 1) return LISTS * fit;
+    const at = (name, size) => lagrange(logs, tables.facts[name], Math.log(size), 4);
+    const free = Math.min(m, corner), share = m > corner ? at("lengths", m) / d_out : 0;
+    const uneven = free > 2 && m <= 2 * corner ? Math.min(at("uneven", free) * (free - 1), UNEVEN * fit) : 0;
+    return Math.max(uneven, (fit * share) / (1 + share));
   }
 
   // Everything the page says about n facts.
   function facts(asked) {
     const { n, d_in, d_out, m } = asked, k = Math.min(asked.k, m - 1), about = { n, d_in, d_out, m, k };
-    const [mean, variance] = pooled(m, k), fit = half(about), short = shortfall(d_out, m);
+    const [mean, variance] = pooled(m, k), fit = half(about), lost = missing(about);
     const seen = k === 1 ? inSight(d_out, m) : 1, kinematic = retrieval(about);
     const exact = m === 2 ? cover(n, d_in) : NaN;
     const surely = kinematic === 1 && n <= d_in ? 1 : Math.exp(-Math.min(n, m) * (1 - seen)); // no answer is hidden
-    const least = n <= d_in && d_out >= m - 1 ? 1 : leaves(n, free(d_in, d_out, m) * (1 - short), pooled(m, k));
+    const least = n <= d_in && d_out >= m - 1 ? 1 : leaves(n + lost, free(d_in, d_out, m), pooled(m, k));
     return {
-      k, mean, variance, half: fit, halves: [fit * (1 - short), fit], spread: Math.sqrt((fit * variance) / mean ** 2),
+      k, mean, variance, half: fit, halves: [fit - lost, fit], spread: Math.sqrt((fit * variance) / mean ** 2),
       ends: [factsAt(0.9, about), factsAt(0.1, about)], dimension: free(d_in, d_out, m), parameters: d_in * d_out,
-      bits: (Math.log2(m) * fit) / (d_in * d_out), asked: (Math.log2(m) * n) / (d_in * d_out),
+      bits: (Math.log2(m) * fit) / (d_in * d_out), free: Math.log2(m) / mean, asked: (Math.log2(m) * n) / (d_in * d_out),
       kinematic, chances: m === 2 ? [exact, exact] : [Math.min(least, surely), Math.min(kinematic, surely)],
-      cover: exact, seen, short, guess: m > 2 && (d_in < FEW || (d_out < FEW && d_out < m - 1)) && !(n <= d_in && d_out >= m - 1),
+      cover: exact, seen, lost, guess: m > 2 && (d_in < FEW || (d_out < FEW && d_out < m - 1)) && !(n <= d_in && d_out >= m - 1),
     };
   }
 
-  scope.facts = { retrieval, half, factsAt, cover, inSight, shortfall, facts };
+  scope.facts = { retrieval, half, factsAt, cover, inSight, missing, facts };
 
   // --- the page --------------------------------------------------------------------------------------------
 
@@ -134,21 +139,21 @@
   const charts = element("div", { class: "am-charts" });
   host.append(answer, charts);
   const chances = scope.widgets.chart(charts, { id: "facts-chances", title: "Probability that all facts are retrieved", xLabel: "facts n", yLabel: "probability", height: 300 });
-  const sizes = scope.widgets.chart(charts, { id: "facts-sizes", title: "Facts that fit, by the number of targets", xLabel: "targets m", yLabel: "facts", xLog: true, height: 300 });
+  const sizes = scope.widgets.chart(charts, { id: "facts-sizes", title: "Facts that fit, by number of targets", xLabel: "targets m", yLabel: "facts", xLog: true, height: 300 });
   const table = scope.widgets.readings(host, "In numbers");
 
   const many = (x) => (x < 1e6 ? whole(Math.round(x)) : say(x, 4));
   const range = ([from, to]) => (many(from) === many(to) ? many(to) : `${many(from)} to ${many(to)}`);
 
   function drawChances(about, found) {
-    const { n, d_in, d_out, m } = about, { k, short } = found;
+    const { n, d_in, d_out, m } = about, { k, lost } = found;
     const places = [n, ...found.ends, found.halves[0]];
     const x = [Math.max(1, 0.8 * Math.min(...places)), 1.2 * Math.max(...places, 2)];
     const moments = pooled(m, k), dimension = free(d_in, d_out, m);
     const across = (f) => curve(f, ...x, 300), sure = (y) => y <= d_in && d_out >= m - 1;
     const marks = [];
-    if (short) {
-      const lower = across((y) => (sure(y) ? 1 : leaves(y, dimension * (1 - short), moments)));
+    if (lost > 0) {
+      const lower = across((y) => (sure(y) ? 1 : leaves(y + lost, dimension, moments)));
       marks.push({ area: [...across((y) => retrieval({ ...about, n: y, k })), ...lower.reverse()], class: "am-any-memory", name: "where instances are, as far as is known" });
     }
     marks.push({ line: across((y) => retrieval({ ...about, n: y, k })), class: "am-any-memory am-dashed", name: "theory, for independent score directions" });
@@ -180,7 +185,7 @@
     if (about.k > k) remarks.push(`There are only ${whole(k)} competitors, so k is ${whole(k)}.`);
     if (hidden > 0.5) remarks.push(`In so few dimensions about ${many(hidden)} of the targets are hidden by the others and first for no key.`);
     if (found.guess) remarks.push("(In so few dimensions all this is a guess.)");
-    else if (found.short === SHORT.cusp) remarks.push(`So near the cusp theory has been seen to be too high by up to about ${percent(SHORT.cusp)}.`);
+    else if (found.lost > 0.01 * found.half) remarks.push(`Instances hold up to about ${say((100 * found.lost) / found.half, 1)}% fewer.`);
     answer.textContent = [
       `${article(d_out)} ${whole(d_out)} × ${whole(d_in)} matrix ${sure} put the answers to ${whole(n)} keys ${place} among ${whole(m)} targets.`,
       `${m === 2 ? "" : "By theory "}${many(found.half)} facts fit half of the time.`, ...remarks,
@@ -197,13 +202,14 @@
     ];
     if (m === 2) rows.push(["Probability at n by Cover's count, exactly", percent(found.cover), found.cover], ["Cover's count: n = 2 d_in", whole(2 * d_in), 2 * d_in]);
     else {
-      rows.push(["Facts that fit half of the time, with what was seen to be missing", range(found.halves), found.halves[0]]);
-      rows.push(["Probability at n, with what was seen to be missing", between(low, high), low]);
+      rows.push(["Facts that fit half of the time, with what is known to be missing", range(found.halves), found.halves[0]]);
+      rows.push(["Probability at n, with what is known to be missing", between(low, high), low]);
     }
     rows.push(["Degrees of freedom d_in · min(d_out, m − 1)", many(found.dimension), found.dimension]);
     rows.push(["Degrees of freedom that a fact takes, δ(m, k)", say(found.mean, 6), found.mean]);
     if (first) {
-      rows.push(["Bits in a parameter when it is full, log₂ m · n / (d_in d_out)", say(found.bits, 4), found.bits]);
+      rows.push(["Bits in a parameter when half of the instances fit, log₂ m · n / (d_in d_out)", say(found.bits, 4), found.bits]);
+      if (m - 1 < d_out) rows.push(["The same in a degree of freedom, log₂ m / δ(m, 1)", say(found.free, 4), found.free]);
       rows.push(["Bits in a parameter with n facts", say(found.asked, 4), found.asked]);
       if (d_out < m - 1) rows.push(["Targets that are first for some key", found.seen > 0.9995 ? "nearly all" : percent(found.seen), found.seen]);
     }
