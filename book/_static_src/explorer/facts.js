@@ -164,9 +164,10 @@
 
   function drawSizes(about, found) {
     const { n, d_in, d_out, m } = about, { k } = found;
-    const x = [k + 1, Math.min(1e12, Math.max(1000, 10 * m, 10 * d_out))], logs = x.map(Math.log);
-    const inside = (size) => size >= x[0] && size <= x[1];
-    const ms = [...curve((y) => y, ...logs, 160).map(([log]) => Math.exp(log)), d_out + 1].filter(inside).sort((a, b) => a - b);
+    const least = k + 1, most = Math.min(1e12, Math.max(1000, 10 * m, 10 * d_out)), x = [Math.min(least, most / 10), most];
+    const inside = (size) => size >= least && size <= most;
+    const some = curve((y) => y, Math.log(least), Math.log(most), 160).map(([log]) => Math.round(Math.exp(log)));
+    const ms = [...new Set([least, ...some.filter(inside), ...[d_out + 1].filter(inside)])].sort((a, b) => a - b);
     const at = ms.map((size) => [size, half({ d_in, d_out, m: size, k })]);
     const top = Math.max(...at.map(([, y]) => y));
     const marks = [{ line: at, class: "am-any-memory am-dashed", name: "half of the instances, by theory" }];
@@ -181,14 +182,15 @@
     const about = { ...controls.values }, { n, m, d_in, d_out } = about, found = facts(about), { k } = found;
     const [low, high] = found.chances, first = k === 1, place = first ? "first" : `above the average of its ${whole(k)} best competitors`;
     const sure = low > 0.99 ? "almost certainly can" : high < 0.01 ? "almost certainly cannot" : `can, with a probability of ${between(low, high)},`;
+    const keys = n === 1 ? "answer to one key" : `answers to ${whole(n)} keys`;
     const hidden = first ? m * (1 - found.seen) : 0, remarks = [];
     if (about.k > k) remarks.push(`There are only ${whole(k)} competitors, so k is ${whole(k)}.`);
     if (hidden > 0.5) remarks.push(`In so few dimensions about ${many(hidden)} of the targets are hidden by the others and first for no key.`);
     if (found.guess) remarks.push("(In so few dimensions all this is a guess.)");
     else if (found.lost > 0.01 * found.half) remarks.push(`Instances hold up to about ${say((100 * found.lost) / found.half, 1)}% fewer.`);
     answer.textContent = [
-      `${article(d_out)} ${whole(d_out)} × ${whole(d_in)} matrix ${sure} put the answers to ${whole(n)} keys ${place} among ${whole(m)} targets.`,
-      `${m === 2 ? "" : "By theory "}${many(found.half)} facts fit half of the time.`, ...remarks,
+      `${article(d_out)} ${whole(d_out)} × ${whole(d_in)} matrix ${sure} put the ${keys} ${place} among ${whole(m)} targets.`,
+      `${m === 2 ? "" : "By theory "}${many(found.half)} ${many(found.half) === "1" ? "fact fits" : "facts fit"} half of the time.`, ...remarks,
     ].join(" ");
     host.dataset.verdict = low > 0.99 ? "yes" : high < 0.01 ? "no" : "open";
     drawChances(about, found);

@@ -57,9 +57,7 @@ def tables() -> dict[str, object]:
         "facts": {
             "m": list(SOME_TARGETS),
             "uneven": _rounded(unevenness_cost(m) for m in SOME_TARGETS),
-            "lengths": _rounded(
-                LONG * length_cost(m, LONG) / statistical_dimension(m) for m in SOME_TARGETS
-            ),
+            "lengths": _rounded(LONG * length_cost(m, LONG) / statistical_dimension(m) for m in SOME_TARGETS),
         },
     }
 
