@@ -185,7 +185,7 @@
     const keys = n === 1 ? "answer to one key" : `answers to ${whole(n)} keys`;
     const hidden = first ? m * (1 - found.seen) : 0, remarks = [];
     if (about.k > k) remarks.push(`There are only ${whole(k)} competitors, so k is ${whole(k)}.`);
-    if (hidden > 0.5) remarks.push(`In so few dimensions about ${many(hidden)} of the targets are hidden by the others and first for no key.`);
+    if (hidden > 0.5) remarks.push(`In so few dimensions about ${many(hidden)} of the targets are hidden by the others and first for no key: only facts with other answers fit.`);
     if (found.guess) remarks.push("(In so few dimensions all this is a guess.)");
     else if (found.lost > 0.01 * found.half) remarks.push(`Instances hold up to about ${say((100 * found.lost) / found.half, 1)}% fewer.`);
     answer.textContent = [
