@@ -11,6 +11,7 @@ import pkgutil
 import random
 import re
 import signal
+import tempfile
 import traceback
 import warnings
 from functools import cache
@@ -103,6 +104,17 @@ def hostile_values():
         "nan in a tensor": torch.full((4, 4), torch.nan, dtype=torch.float64),
         "lists in a list": [[1.0, 2.0], [3.0]],
     }
+
+
+FOLDER = tempfile.TemporaryDirectory()
+"""Has the files that calls read."""
+
+
+def saved(name, array):
+    """Path of a file with an array."""
+    path = f"{FOLDER.name}/{name}.npy"
+    np.save(path, array)
+    return path
 
 
 @cache
@@ -297,6 +309,8 @@ def calls():
         "theory.finite_dimension.LawsAtSize.quantile": (sized.quantile, {"kind": "signal", "p": [0.1, 0.9]}),
         "theory.finite_dimension.LawsAtSize.cdf": (sized.cdf, {"kind": "percentile", "t": [0.1, 0.9]}),
         "theory.finite_percentiles.percentile_cdf_at_size": {"omega": 0.5, "n": 12, "d": 4},
+        "theory.ruled_facts.led_distance": {"m": 12, "lead": 1.0, "variance": 1.5},
+        "theory.ruled_facts.ruled_cost": {"m": 12, "strength": 1.0, "spread": 0.2},
         "theory.kinematics.statistical_dimension": {"n": 12, "k": 1},
         "theory.kinematics.critical_dimension": {"n": 12, "k": 1},
         "theory.kinematics.retrieval_probability": {"n": 12, "d": 8, "k": 1, "shift": 0.0},
@@ -408,6 +422,22 @@ def calls():
         "deciding.feasibility.verify": {
             "certificate": certificate,
             "pairs": gaussian_pairs(12, 8, seed=1),
+        },
+        "capacity.examine.capacity_report": {
+            "facts": pairs,
+            "k": 2,
+            "key_names": list("abcdefghijkl"),
+            "target_names": list("ABCDEFGHIJKL"),
+            "decisions": 2,
+            "folder": None,
+        },
+        "capacity.named_facts.read_facts": {
+            **{"keys": saved("keys", V.T), "targets": saved("targets", U.T)},
+            "answers": saved("answers", np.arange(12)),
+            "key_names": saved("names", np.array(list("abcdefghijkl"))),
+            "target_names": None,
+            "columns": False,
+            "one_answer": False,
         },
     }
 

@@ -32,6 +32,9 @@ CALLS: dict[str, list[dict]] = {
     "outer_product_failure": [{"n": 20, "ratio": 2.0}],
     "removal_motion": [{"d": 6, "seed": 0, "load": 0.5} | TRAINED],
     "scalar_instance": [{"d": 6, "seed": 0, "load": 0.5, "removed": 1} | TRAINED],
+    "last_retrievable_fact": [{"relation": 4, "kind": k, "d": 4, "order": 0} for k in (0, 2)],
+    "word_costs": [{"relation": 4, "d": 3, "order": 0}],
+    "last_ruled_fact": [{"d": 4, "m": 8, "strength": 1.0, "seed": 0}],
 }
 """Small arguments of each point function, one for each way it may take."""
 

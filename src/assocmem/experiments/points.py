@@ -70,6 +70,30 @@ def top1_memory(
     return {name: float(text) for name, text in measured.items()} | {"passes": found.passes}
 
 
+def fact_verdict(
+    d_in: Annotated[int, "dimension of the keys; [1, 1000000]"],
+    d_out: Annotated[int, "dimension of the targets; [1, 1000000]"],
+    m: Annotated[int, "number of targets; [2, 100000000]"],
+    n: Annotated[int, "number of facts; [1, 100000000]"],
+    seed: Seed,
+    k: Annotated[int, "competitors to beat on average; [1, 100000000]"] = 1,
+    in_turn: Annotated[int, "1 where targets are answers in turn, 0 where drawn; [0, 1]"] = 0,
+    *,
+    checkpoint: str | None = None,
+) -> Row:
+    """Does any memory retrieve these Gaussian facts? 1, 0, or nothing where neither was proved; work."""
+    from assocmem.deciding.feasibility import decide
+    from assocmem.experiments.gaussian_facts import gaussian_facts
+    from assocmem.pairs.data import derived_seed
+
+    # counts at different numbers of facts are to be independent, and nested facts are not
+    own = derived_seed(seed, n)
+    facts = gaussian_facts(d_in, d_out, m, n, seed=own, in_turn=bool(in_turn))
+    found = decide(facts, k, checkpoint=checkpoint)
+    feasible = None if found.feasible is None else int(found.feasible)
+    return {"feasible": feasible, "steps": found.steps, "passes": found.passes}
+
+
 def structure(
     n: Count,
     structure: Annotated[int, "place in surrogates.STRUCTURES; [0, 8]"],
@@ -225,10 +249,53 @@ def scalar_instance(
     return {name: float(f"{x:.6g}") for name, x in found.items()} | empty
 
 
+def last_retrievable_fact(
+    relation: Annotated[int, "place in words.word_lists.RELATIONS; [0, 4]"],
+    kind: Annotated[int, "place in words.nested_facts.KINDS; [0, 2]"],
+    d: Annotated[int, "coordinates of the vectors of words; [2, 50]"],
+    order: Annotated[int, "seed of the order of the facts; [0, 9007199254740991]"],
+) -> Row:
+    """Largest number of facts about words, the first of a random order, that some memory retrieves."""
+    from assocmem.experiments.words.nested_facts import KINDS, facts_of, last_retrievable_fact
+    from assocmem.experiments.words.word_lists import RELATIONS
+
+    facts = facts_of(RELATIONS[relation], KINDS[kind], d, order)
+    return {"n": last_retrievable_fact(facts), "facts": facts.n, "targets": facts.m}
+
+
+def word_costs(
+    relation: Annotated[int, "place in words.word_lists.RELATIONS; [0, 4]"],
+    d: Annotated[int, "coordinates of the vectors of words; [2, 50]"],
+    order: Annotated[int, "seed of the order of the facts; [0, 9007199254740991]"],
+) -> Row:
+    """Rule of the first half of a relation, and what a fact of the second costs, without and with it."""
+    from assocmem.experiments.words.word_forecasts import word_forecast
+    from assocmem.experiments.words.word_lists import RELATIONS
+
+    found = word_forecast(RELATIONS[relation], d, order)
+    rule = {"q": found.rule.strength, "spread": found.rule.spread, "strength": found.strength}
+    means = {"alone": found.alone.mean(), "led": found.led.mean()}
+    return {name: float(f"{x:.5g}") for name, x in (rule | means).items()}
+
+
+def last_ruled_fact(
+    d: Annotated[int, "dimension of keys and targets; [4, 100]"],
+    m: Annotated[int, "targets; [2, 10000]"],
+    strength: Annotated[float, "strength of the rule; [0, 10)"],
+    seed: Seed,
+) -> Row:
+    """Largest number of Gaussian facts, the first of those of a rule, that some memory retrieves."""
+    from assocmem.experiments.words.nested_facts import last_retrievable_fact
+    from assocmem.experiments.words.ruled_instances import ruled_facts
+
+    return {"n": last_retrievable_fact(ruled_facts(m, m, d, strength, seed=seed))}
+
+
 REGISTERED = (
     top1_verdict,
     tail_verdict,
     last_retrievable,
+    fact_verdict,
     structure,
     top1_memory,
     tail_memory,
@@ -241,6 +308,9 @@ REGISTERED = (
     outer_product_failure,
     removal_motion,
     scalar_instance,
+    last_retrievable_fact,
+    word_costs,
+    last_ruled_fact,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
@@ -292,12 +362,22 @@ def _asks_of_outer_product_failure(n, ratio):
     ]
 
 
+def _asks_of_last_ruled_fact(d, m, strength, seed):
+    return [("strength", strength < d**0.5, f"below the root of d, {d**0.5:.4g}")]
+
+
+def _asks_of_fact_verdict(d_in, d_out, m, n, seed, k, in_turn):
+    return [("k", k < m, f"at most m - 1 = {m - 1}")]
+
+
 RELATIONS = {
+    "fact_verdict": _asks_of_fact_verdict,
     "removal": _asks_of_removal,
     "removal_motion": _asks_of_removal_motion,
     "dimension": _asks_of_dimension,
     "pooled": _asks_of_pooled,
     "outer_product_failure": _asks_of_outer_product_failure,
+    "last_ruled_fact": _asks_of_last_ruled_fact,
 }
 """What parameters demand of each other, by point function: a function of all of them that lists names,
 whether their values will do, and what would. They stand beside the functions and not in them, since they say

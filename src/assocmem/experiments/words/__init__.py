@@ -1,0 +1,1 @@
+"""Facts about words: real vectors and true relations, and what they cost a memory."""
