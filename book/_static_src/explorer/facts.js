@@ -172,7 +172,7 @@
     const top = Math.max(...at.map(([, y]) => y));
     const marks = [{ line: at, class: "am-any-memory am-dashed", name: "half of the instances, by theory" }];
     if (inside(d_out + 1)) marks.push({ down: d_out + 1, class: "am-limit am-dotted", name: "m = d_out + 1, the cusp" });
-    if (n < 1.3 * top) marks.push({ across: n, class: "am-here am-dotted", name: "the facts asked for" });
+    if (n < 1.3 * top) marks.push({ across: n, class: "am-here", name: "the facts asked for" });
     marks.push({ dots: [[m, found.half]], class: "am-here", big: true, name: "the number of targets asked for" });
     const text = `With ${whole(m)} targets ${many(found.half)} facts fit half of the time; the most, ${many(top)}, fit at ${many(at.find(([, y]) => y === top)[0])} targets.`;
     sizes.draw({ x, y: [0, 1.1 * top], marks, text });
