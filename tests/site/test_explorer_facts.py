@@ -196,6 +196,7 @@ def test_two_targets_are_cover(explorer):
         ({"n": 20, "m": 20, "d_in": 5, "d_out": 50}, "a guess"),
         ({"n": 60, "m": 13, "d_in": 12, "d_out": 12}, "about 9% fewer"),
         ({"n": 1, "m": 2}, "answer to one key"),
+        ({"n": 1, "m": 1000, "d_out": 10}, "can, with a probability of 7"),
         ({"n": 90, "m": 20, "d_in": 100, "d_out": 30}, "almost certainly can"),
     ],
 )

@@ -81,7 +81,7 @@
     const [mean, variance] = pooled(m, k), fit = half(about), lost = missing(about);
     const seen = k === 1 ? inSight(d_out, m) : 1, kinematic = retrieval(about);
     const exact = m === 2 ? cover(n, d_in) : NaN;
-    const surely = kinematic === 1 && n <= d_in ? 1 : Math.exp(-Math.min(n, m) * (1 - seen)); // no answer is hidden
+    const surely = seen ** Math.min(n, m); // no answer is hidden
     const least = n <= d_in && d_out >= m - 1 ? 1 : leaves(n + lost, free(d_in, d_out, m), pooled(m, k));
     return {
       k, mean, variance, half: fit, halves: [fit - lost, fit], spread: Math.sqrt((fit * variance) / mean ** 2),
