@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.interpolate import BarycentricInterpolator
 
 from assocmem.book import explorer
 from assocmem.book.data_scripts import TABLES, write_data_script
@@ -11,6 +12,8 @@ from assocmem.sweeps.stored_table import read_table
 from assocmem.theory import kinematics
 from assocmem.theory.outer_products import query_failure, query_failure_at_ratio
 from assocmem.theory.ridgeless import critical_load
+from assocmem.theory.unequal_lengths import length_cost
+from assocmem.theory.uneven_answers import unevenness_cost
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +39,33 @@ def test_moments_of_first_place_have_all_their_digits(tables):
     assert rows[3]["mean"][0] == pytest.approx(5 / 6, abs=1e-11)  # three exchangeable Gaussian entries
     for n in (10, 1000, 10**12):
         assert rows[n]["mean"][0] == pytest.approx(kinematics.statistical_dimension(n), rel=1e-11)
+
+
+def nearest(xs, ys, x, order):
+    """The polynomial through the neighbours of x, by which the pages interpolate."""
+    start = int(np.clip(np.searchsorted(xs, x) - order // 2, 0, len(xs) - order))
+    return float(BarycentricInterpolator(xs[start : start + order], ys[start : start + order])(x))
+
+
+@pytest.mark.parametrize("m", [14, 28, 57, 450, 50_257, 3 * 10**7])
+def test_six_neighbours_give_the_moments_of_first_place_between_sizes(tables, m):
+    rows = tables["pooled"]["rows"]
+    logs = np.log([row["n"] for row in rows])
+    expected = kinematics.pooled_moments(m)
+    for name, value, error in zip(("mean", "variance"), expected, (1e-8, 1e-7), strict=True):
+        found = nearest(logs, [row[name][0] for row in rows], np.log(m), 6)
+        assert found == pytest.approx(value, rel=error)
+
+
+def test_four_neighbours_give_what_facts_cost_beyond_the_law(tables):
+    facts = tables["facts"]
+    logs = np.log(facts["m"])
+    assert facts["uneven"] == sorted(facts["uneven"])
+    for m in (13, 60):
+        assert nearest(logs, facts["uneven"], np.log(m), 4) == pytest.approx(unevenness_cost(m), rel=0.01)
+    for m, d in ((48, 12), (200, 30), (2 * 10**4, 500)):
+        share = length_cost(m, d) / kinematics.statistical_dimension(m)
+        assert nearest(logs, facts["lengths"], np.log(m), 4) / d == pytest.approx(share, rel=0.03)
 
 
 def test_moments_of_long_tails_approach_the_inverse_critical_load(tables):

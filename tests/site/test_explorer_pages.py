@@ -315,7 +315,7 @@ def test_a_matrix_has_the_right_article(explorer):
 def test_named_settings_a_way_back_and_a_link(explorer, name):
     page = explorer(name)
     before = page.inner_text(".am-answer")
-    presets = page.locator(".am-tools button.am-preset")
+    presets = page.locator(f"#{name}-explorer .am-tools button.am-preset")
     assert presets.count() >= 3
     seen = set()
     for preset in presets.all():

@@ -118,7 +118,7 @@
     return Math.floor(Math.exp(low) * (1 + 1e-9));
   }
 
-  scope.capacity = { pooled, retrieval, outerFailure, outerHalf, shifts, capacity, pairsThatFit };
+  scope.capacity = { lagrange, pooled, retrieval, outerFailure, outerHalf, shifts, capacity, pairsThatFit };
 
   // --- the page --------------------------------------------------------------------------------------------
 

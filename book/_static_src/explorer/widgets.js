@@ -27,8 +27,11 @@
     return size >= 1e4 ? text.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f") : text;
   }
 
-  // Words with subscripts: α_c becomes α with a small c.
-  const rich = (words) => words.split(/_([\p{L}\d])/u).map((part, i) => (i % 2 ? element("sub", {}, part) : part));
+  // Words with subscripts: α_c becomes α with a small c, and d_out d with a small word.
+  const rich = (words) => words.split(/_(in|out|[\p{L}\d])/u).map((part, i) => (i % 2 ? element("sub", {}, part) : part));
+
+  // The same without them, for places that have no markup.
+  const plain = (words) => words.replaceAll("_", "");
 
   // An integer, all of it.
   const whole = (n) => (Math.abs(n) >= 1e4 ? String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f") : String(n));
@@ -91,7 +94,7 @@
     function set(name, x, from) {
       const { spec, number, slider, trouble } = rows[name];
       const ok = fits(spec, x);
-      trouble.textContent = ok ? "" : `${spec.label}: ${spec.integer ? "an integer" : "a number"} from ${say(spec.low)} to ${say(spec.high)}`;
+      trouble.textContent = ok ? "" : `${plain(spec.label)}: ${spec.integer ? "an integer" : "a number"} from ${say(spec.low)} to ${say(spec.high)}`;
       number.setAttribute("aria-invalid", String(!ok));
       if (!ok) return;
       values[name] = x;
@@ -118,7 +121,7 @@
       const id = prefix ? `set-${prefix}-${name}` : `set-${name}`;
       const number = element("input", { id, type: "number", min: spec.low, max: spec.high, step: spec.integer ? 1 : "any", "aria-describedby": `${id}-note`, inputmode: "decimal" });
       const ends = spec.log ? [Math.log10(spec.low), Math.log10(spec.high)] : [spec.low, spec.high];
-      const slider = element("input", { id: `${id}-slider`, type: "range", min: ends[0], max: ends[1], step: (ends[1] - ends[0]) / 1000, "aria-label": `${spec.label}, slider` });
+      const slider = element("input", { id: `${id}-slider`, type: "range", min: ends[0], max: ends[1], step: (ends[1] - ends[0]) / 1000, "aria-label": `${plain(spec.label)}, slider` });
       slider.value = ends[1];
       const top = slider.value; // which rounding may put one step below the end
       const pulled = () => (slider.value === top ? spec.high : spec.log ? 10 ** Number(slider.value) : Number(slider.value));
@@ -129,7 +132,7 @@
       number.addEventListener("input", () => (set(name, number.value === "" ? NaN : Number(number.value), number), remember(), changed(values, name)));
       slider.addEventListener("input", () => (set(name, rounded(spec, pulled()), slider), remember(), changed(values, name)));
       slider.addEventListener("keydown", (event) => press(name, event));
-      form.append(element("div", { class: "am-setting" }, element("label", { for: id }, spec.label), number, slider, trouble));
+      form.append(element("div", { class: "am-setting" }, element("label", { for: id }, ...rich(spec.label)), number, slider, trouble));
       set(name, spec.value);
       if (asked.has(key(name))) set(name, start); // or say what is wrong with it
     }

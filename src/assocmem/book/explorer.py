@@ -11,12 +11,19 @@ from assocmem.experiments.explicit.scales import CLIPPED, SPLIT, half_ratio, sto
 from assocmem.experiments.transitions import tally, transition
 from assocmem.pairs.sizes import tail_count
 from assocmem.sweeps.stored_table import read_table
-from assocmem.theory.kinematics import pooled_moments
+from assocmem.theory.kinematics import pooled_moments, statistical_dimension
+from assocmem.theory.unequal_lengths import length_cost
+from assocmem.theory.uneven_answers import unevenness_cost
 
 DIGITS = 15.0
 """Decimal digits of the largest number of pairs on the pages, 10^12, and some more to interpolate."""
 MEMORIES = {SPLIT: "sparse repair, best reserve", CLIPPED: "equal signals, worst competitors clipped once"}
 """What the pages call the explicit memories of the stored table."""
+
+SOME_TARGETS = (3, 4, 6, 10, 20, 40, 100, 300, 1000, 10**4, 10**5, 10**6, 10**7, 10**9, 10**12)
+"""Numbers of targets between which the pages interpolate what facts cost beyond the law."""
+LONG = 1000.0
+"""Dimension of targets in which the cost of unequal lengths is computed: it goes with the inverse of it."""
 
 
 def tables() -> dict[str, object]:
@@ -29,7 +36,10 @@ def tables() -> dict[str, object]:
         ``outer_products``: log probability that outer products do not retrieve a key, by n and
         ``d^2/(n log n)``; ``certified``: counts of proved verdicts; ``certified_shift``: how far their
         transitions are from the kinematic ones, in ``d^2/n`` for k = 1, and the largest share of it for any
-        tail; ``memories``: the ratio at which half of the instances are retrieved, along the digits of n.
+        tail; ``memories``: the ratio at which half of the instances are retrieved, along the digits of n;
+        ``facts``: what facts cost beyond the law, by the number m of targets: the share that is lost for each
+        unit of the mean square of ``m f_a - 1`` where answers have the shares ``f_a``, and how much more a
+        fact takes where targets differ in length, relatively and times their dimension.
     """
     certified = _certified()
     top1 = [row for row in certified if row["r"] == 0]
@@ -44,6 +54,11 @@ def tables() -> dict[str, object]:
             "largest_share": _digits(max(-row["shift"] / (row["half"] ** 2 / row["n"]) for row in certified)),
         },
         "memories": _memories(),
+        "facts": {
+            "m": list(SOME_TARGETS),
+            "uneven": _rounded(unevenness_cost(m) for m in SOME_TARGETS),
+            "lengths": _rounded(LONG * length_cost(m, LONG) / statistical_dimension(m) for m in SOME_TARGETS),
+        },
     }
 
 
