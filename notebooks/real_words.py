@@ -22,7 +22,7 @@
 seed = 1  # base seed of the maps and of the Gaussian draws; [0, inf)
 few = 30  # facts about capitals that some memory retrieves; [2, 36]
 maps = 5  # linear maps that proofs are taken through; [1, 1000]
-leading_d = 24  # coordinates of the words whose costs are drawn; [20, 50]
+leading_d = 24  # coordinates of the words that overflow; [20, 24]
 shown = 6  # facts in each list of words; [1, 30]
 draws = 1  # Gaussian vectors for the cost of each fact; [1, 100]
 
@@ -575,11 +575,11 @@ print(f"strength {q:.2f}")
 #
 # ## Try
 #
-# More coordinates, in which most of these plurals can be had:
+# Fewer coordinates, in which fewer of the plurals can be had, and more words in the lists:
 #
 # ```
 # python -m assocmem run real_words \
-#     -p leading_d 28 -p shown 12 --out runs/words
+#     -p leading_d 20 -p shown 12 --out runs/words
 # ```
 #
 # Your own facts, if keys and targets are arrays with a vector in each column:
