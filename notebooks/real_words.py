@@ -227,6 +227,8 @@ costs = read_table("real_words", "costs")
 sizes = {}
 for place, name in enumerate(RELATIONS):
     mine = last[last["relation"] == place]
+    if set(mine["kind"]) != {0, 1, 2}:
+        continue  # a relation whose searches have not all been made
     d, m = int(mine["d"].iloc[0]), int(mine["targets"].iloc[0])
     found = {
         kind: mine[mine["kind"] == k]["n"].to_numpy()
@@ -256,7 +258,7 @@ Table(
 # Real vectors with shuffled answers are as good as Gaussian ones, though their energy lies in few directions.
 # The true facts are another matter: of the plurals more than three times as many can be had.
 #
-# How uneven the vectors are is said by the *participation ratio* of their second moments, $(\tr \Sigma)^2 / \tr \Sigma^2$, which is $d$ if all directions carry the same energy.
+# How uneven the vectors are is said by the *participation ratio* of their second moments, $(\operatorname{tr} \Sigma)^2 / \operatorname{tr} \Sigma^2$, which is $d$ if all directions carry the same energy.
 # If that number of directions were what counts, far fewer facts could be had.
 
 
@@ -321,6 +323,7 @@ check(
 # $$ (eq-ruled-cost)
 #
 # where $\mathcal C$ is the cone of the score columns whose first entry is the largest.
+# (The signal that the rule gives varies more than a competitor's score, by the mean square of the correlations. The code takes that into account.)
 # The argument is Gordon's {cite:p}`gordon1988milman`: a random subspace escapes from a set, or does not, by its dimension.
 # In the same way the transition of logistic regression was found to depend on the strength of the signal {cite:p}`candes2020phase`.
 # At $q = 0$ this is $\delta(m)$, and a strong rule makes it as small as one likes: facts that follow the rule cost nothing.
@@ -391,8 +394,8 @@ check(
 
 # %% tags=["hide-input"]
 rules = {}
-for place, (name, s) in enumerate(sizes.items()):
-    mine = costs[costs["relation"] == place]
+for name, s in sizes.items():
+    mine = costs[costs["relation"] == RELATIONS.index(name)]
     q, spread = mine["q"].mean(), mine["spread"].mean()
     rules[name] = {
         "q": q,
