@@ -98,7 +98,7 @@ def test_the_wheel_alone_runs_what_the_readme_shows(plain, tmp_path):
 
 
 def test_the_wheel_alone_has_the_science_and_none_of_the_rest(plain, tmp_path):
-    rooms = "pairs", "theory", "memories", "training", "deciding", "removal", "experiments"
+    rooms = "pairs", "theory", "memories", "training", "deciding", "removal", "experiments", "capacity"
     source = ROOT / "src"
     paths = (path for room in rooms for path in (source / "assocmem" / room).rglob("[a-z]*.py"))
     modules = [".".join(path.relative_to(source).with_suffix("").parts) for path in paths]

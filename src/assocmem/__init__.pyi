@@ -1,5 +1,9 @@
 # The face of the package: what `import assocmem as am` offers. It is read at run time, too.
 
+from .capacity.examine import capacity_report as capacity_report
+from .capacity.named_facts import NamedFacts as NamedFacts
+from .capacity.named_facts import read_facts as read_facts
+from .capacity.report import CapacityReport as CapacityReport
 from .deciding.certificates import Certificate as Certificate
 from .deciding.feasibility import Verdict as Verdict
 from .deciding.feasibility import decide as decide

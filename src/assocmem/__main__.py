@@ -1,4 +1,4 @@
-"""Command line: run a section with parameters, list what there is, sweep, build the book."""
+"""Command line: run a section, examine facts of your own, list what there is, sweep, build the book."""
 
 import argparse
 import contextlib
@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 from assocmem.checks import UsageError
 
-ABOUT = "Run a section with parameters, list what there is, sweep, build the book."
+ABOUT = "Run a section with parameters, examine facts of your own, list what there is, sweep, build the book."
 """What the commands do, for the help; python -OO drops docstrings."""
 
 NEGATIVE = re.compile(r"-(\.?[0-9]|\.?inf|\.?nan).*", re.IGNORECASE)
@@ -79,6 +79,9 @@ def _parser():
         add_book(commands)
     else:
         _name_missing(commands, "book", "run", "list", "params", "build", "pdf")
+    from assocmem.capacity.command import add_parsers as add_capacity
+
+    add_capacity(commands)
     if find_spec("yaml"):
         from assocmem.sweeps.command import add_parsers as add_sweeps
 

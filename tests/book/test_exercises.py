@@ -4,20 +4,16 @@ import io
 import re
 from contextlib import redirect_stdout
 
-import jupytext
 import pytest
+from notebook_cells import cells as section
 
 from assocmem.book.exercises import Answer, answers, wrong_answers
-from assocmem.book.sections import load_section, section_names
+from assocmem.book.sections import section_names
 
 EXERCISE = re.compile(r"^```\{exercise\} (?P<title>.+)\n:label: (?P<label>\S+)$", re.MULTILINE)
 SOLUTION = re.compile(r"^```\{solution(?:-start)?\} (?P<label>\S+)\n:class: dropdown$", re.MULTILINE)
 LONGEST = 12
 """Lines of a cell that answers."""
-
-
-def section(name):
-    return jupytext.read(load_section(name).path).cells
 
 
 ANSWERS = {f"{name}: {a.exercise}": a for name in section_names() for a in answers(section(name))}

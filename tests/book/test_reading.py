@@ -1,10 +1,10 @@
 """What a reader of a section sees: little code, and only such as teaches."""
 
-import jupytext
 import pytest
+from notebook_cells import cells as read_cells
 
 from assocmem.book.code_labels import FOLDED, label, plumbing, visible
-from assocmem.book.sections import load_section, section_names
+from assocmem.book.sections import section_names
 
 MOST_VISIBLE = 10
 """Lines of a cell that a reader sees without a click."""
@@ -18,7 +18,7 @@ ALL_VISIBLE = 150
 
 @pytest.fixture(scope="module", params=section_names())
 def cells(request):
-    return jupytext.read(load_section(request.param).path).cells
+    return read_cells(request.param)
 
 
 def lines(source):

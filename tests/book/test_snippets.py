@@ -7,13 +7,13 @@ import re
 import shlex
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
-import jupytext
 import pytest
+from notebook_cells import markdown
 
 from assocmem.__main__ import _parser, main
 from assocmem.book.notes import read_notes
@@ -44,20 +44,16 @@ INLINE = re.compile(r"`([^`\n]*python -m assocmem[^`\n]*)`")
 """A command within a sentence."""
 COMMAND = re.compile(r"python -m assocmem\b(?P<words>[^\n;&|]*)")
 """A command in a line of a shell, up to what ends it there."""
-AT_ONCE = 2
-"""So many interpreters run side by side."""
 SECONDS = 120
 """After so long a block counts as too slow to be pasted; they take a few."""
 VALUES = {"SECTION": "correlation_memory", "NAME": "trials", "VALUE": "30", "DIR": "runs", "FILE": "my.yml"}
 """What a reader would put for words in capitals."""
 
 
+@cache
 def prose(path):
     """The Markdown of a page or of a notebook, with its lines joined where a shell would join them."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".py":
-        cells = jupytext.reads(text, fmt="py:percent").cells
-        text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    text = markdown(path.stem) if path.suffix == ".py" else path.read_text(encoding="utf-8")
     return re.sub(r"\\\n\s*", "", text)
 
 
@@ -98,24 +94,12 @@ def missing(text):
     return sorted(name for name in names if find_spec(name.partition(".")[0]) is None)
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    """The outcome of each block in an interpreter and a folder of its own."""
-
-    def run(text):
-        folder = tmp_path_factory.mktemp("snippet")
-        pipes = {"stdin": subprocess.DEVNULL, "capture_output": True, "encoding": "utf-8"}
-        return subprocess.run([sys.executable, "-c", text], cwd=folder, timeout=SECONDS, **pipes)
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        yield {name: pool.submit(run, text) for name, text in PYTHON.items() if not missing(text)}
-
-
 @pytest.mark.parametrize("name", PYTHON, ids=list(PYTHON))
-def test_a_block_of_python_runs_when_it_is_pasted_alone(name, runs):
-    if name not in runs:
-        pytest.skip(f"{', '.join(missing(PYTHON[name]))} is not installed")
-    done = runs[name].result()
+def test_a_block_of_python_runs_when_it_is_pasted_alone(name, tmp_path):
+    if absent := missing(PYTHON[name]):
+        pytest.skip(f"{', '.join(absent)} is not installed")
+    pipes = {"stdin": subprocess.DEVNULL, "capture_output": True, "encoding": "utf-8"}
+    done = subprocess.run([sys.executable, "-c", PYTHON[name]], cwd=tmp_path, timeout=SECONDS, **pipes)
     assert done.returncode == 0, f"{PYTHON[name]}\n{done.stderr}"
 
 

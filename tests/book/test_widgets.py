@@ -2,9 +2,9 @@
 
 import re
 
-import jupytext
 import pytest
 from extensions import loaded
+from notebook_cells import markdown
 from sphinx.testing.util import SphinxTestApp
 
 from assocmem.book.sections import section_names
@@ -23,9 +23,7 @@ def texts():
     """What people wrote: pages, and the text of sections."""
     for path in (ROOT / "book").glob("*.md"):
         yield path.read_text(encoding="utf-8")
-    for name in section_names(ROOT):
-        cells = jupytext.read(ROOT / "notebooks" / f"{name}.py").cells
-        yield "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    yield from map(markdown, section_names(ROOT))
 
 
 @pytest.fixture

@@ -55,6 +55,18 @@ def test_verdicts_on_longer_tails_are_those_of_linear_programs(k):
     assert answers == {True, False}
 
 
+def test_verdicts_on_the_mean_are_those_of_linear_programs():
+    """Keys of one answer may contradict each other there by themselves, which only a program sees."""
+    answers = set()
+    for seed, (d_out, d_in, m, n) in enumerate([(5, 3, 4, 15), (4, 1, 4, 6), (5, 3, 3, 12), (4, 4, 6, 12)]):
+        facts = draw_facts(d_out, d_in, m, n, seed)
+        verdict = decide(facts, m - 1, max_steps=30)
+        assert verdict.feasible == (best_margin(facts, m - 1) > 1e-9)
+        assert verify(verdict.certificate, facts)
+        answers.add(verdict.feasible)
+    assert answers == {True, False}
+
+
 @pytest.mark.parametrize("dimension", [0, 24])
 def test_certificates_of_both_ways_hold_exactly_and_forgeries_do_not(dimension, monkeypatch):
     """With weights that are computed, in passes, and with weights that are stored, by Newton's method."""

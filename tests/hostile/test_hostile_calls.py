@@ -11,6 +11,7 @@ import pkgutil
 import random
 import re
 import signal
+import tempfile
 import traceback
 import warnings
 from functools import cache
@@ -105,6 +106,17 @@ def hostile_values():
     }
 
 
+FOLDER = tempfile.TemporaryDirectory()
+"""Has the files that calls read."""
+
+
+def saved(name, array):
+    """Path of a file with an array."""
+    path = f"{FOLDER.name}/{name}.npy"
+    np.save(path, array)
+    return path
+
+
 @cache
 def calls():
     """Good arguments of every public function, by room, module and name; a method stands with its object."""
@@ -127,6 +139,7 @@ def calls():
     saddle = {"nu": 1.0, "chi": 1.0} | at
     log, logs, repaired = {"log_n": 30.0}, [20.0, 100.0, 900.0], [4.0, 3.0, 2.4]
     U, V, M = pairs.U.numpy(), pairs.V.numpy(), S.numpy()
+    sizes = {"d_in": 8, "d_out": 6, "m": 12}
     blocks = {"S": M, "mu": x, "k": 3, "beta": 2.0}
     return {
         "pairs.data.Pairs": {"U": pairs.U, "V": pairs.V},
@@ -275,6 +288,16 @@ def calls():
         "theory.crossover.crossover": {"load": 0.2, "r": 0.2, "ridge": 1e-4},
         "theory.crossover.ridge_at_norm": {"load": 0.1, "r": 0.2, "nu": 10.0},
         "theory.crossover.edge_shift": {"load": 0.2},
+        "theory.dimension_table.tabulated_dimension": {"m": 12},
+        "theory.facts_that_fit.score_dimensions": sizes,
+        "theory.facts_that_fit.dimension_of_answer": {"m": 12, "k": 1},
+        "theory.facts_that_fit.facts_that_fit": sizes | {"k": 1},
+        "theory.facts_that_fit.pairs_that_fit": {"d_in": 8, "d_out": 6},
+        "theory.facts_that_fit.fit_probability": {"n": 30} | sizes | {"k": 1},
+        "theory.facts_that_fit.facts_at": {"probability": 0.9} | sizes | {"k": 1},
+        "theory.facts_that_fit.fit_width": sizes | {"k": 1},
+        "theory.facts_that_fit.cover_probability": {"n": 12, "d_in": 8},
+        "theory.facts_that_fit.bits_per_parameter": {"m": 12},
         "theory.finite_dimension.effective_load": {"load": 0.1, "r": 0.2, "d": 10},
         "theory.finite_dimension.laws_at_size": {
             "load": 0.1,
@@ -383,6 +406,9 @@ def calls():
         "theory.tail_lengths.simulated_cost": {"n": 12, "k": 3, "d": 6.0, "draws": 4, "seed": 0},
         "theory.tail_lengths.projection_cost": {"g": x[None], "squares": np.ones((1, 12)), "k": 3},
         "theory.unequal_lengths.length_cost": {"n": 50.0, "d": 12.0},
+        "theory.uneven_answers.unevenness_cost": {"m": 12},
+        "theory.uneven_answers.random_answers_cost": {"m": 12},
+        "theory.uneven_answers.pool_averages": {"m": 12},
         "deciding.feasibility.decide_top1": {"pairs": pairs, "max_steps": 20, "max_passes": 30},
         "deciding.feasibility.decide": {
             "pairs": pairs,
@@ -396,6 +422,22 @@ def calls():
         "deciding.feasibility.verify": {
             "certificate": certificate,
             "pairs": gaussian_pairs(12, 8, seed=1),
+        },
+        "capacity.examine.capacity_report": {
+            "facts": pairs,
+            "k": 2,
+            "key_names": list("abcdefghijkl"),
+            "target_names": list("ABCDEFGHIJKL"),
+            "decisions": 2,
+            "folder": None,
+        },
+        "capacity.named_facts.read_facts": {
+            **{"keys": saved("keys", V.T), "targets": saved("targets", U.T)},
+            "answers": saved("answers", np.arange(12)),
+            "key_names": saved("names", np.array(list("abcdefghijkl"))),
+            "target_names": None,
+            "columns": False,
+            "one_answer": False,
         },
     }
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = Path(os.environ.get("ASSOCMEM_SITE", ROOT / "_build" / "html")).resolve()
@@ -23,6 +24,9 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+TAKES = 30_000
+"""Milliseconds for whatever a page does: many times what it takes where nothing else runs."""
 
 
 def toc_pages() -> list[str]:
@@ -38,6 +42,12 @@ def toc_pages() -> list[str]:
             yield from files(child)
 
     return list(files(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
+
+
+@cache
+def soup(path: Path) -> BeautifulSoup:
+    """Return a page of the book as it is written, which nobody changes."""
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
 def repository_address() -> str:
@@ -109,13 +119,15 @@ def context(browser, origin):
     context.close()
 
 
-@pytest.fixture
-def page(context, origin):
-    """A fresh page that remembers what went wrong on it (``page.trouble``)."""
+@pytest.fixture(scope="session")
+def left(context):
+    """What a test leaves for the next one: at most one page, whose process is there and knows the scripts."""
+    return []
+
+
+def open_page(context, origin):
+    """A new page that notes what goes wrong on it and what it asks for elsewhere."""
     page = context.new_page()
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.set_default_timeout(10_000)
-    page.trouble = []
     page.on("console", lambda message: message.type == "error" and page.trouble.append(message.text))
     page.on("pageerror", lambda error: page.trouble.append(str(error)))
     page.on(
@@ -125,10 +137,39 @@ def page(context, origin):
             or page.trouble.append(f"request to {request.url}")
         ),
     )
+    return page
+
+
+@pytest.fixture
+def page(request, context, origin, left):
+    """A page as good as new that remembers what went wrong on it (``page.trouble``)."""
+    page = left.pop() if left else open_page(context, origin)
+    page.trouble = []
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.emulate_media(media="null", color_scheme="null", reduced_motion="null")
+    page.set_default_timeout(TAKES)
+    failed = request.session.testsfailed
     yield page
     page.evaluate("localStorage.clear()")
-    page.close()
+    if request.session.testsfailed > failed:
+        page.close()
+        return
+    page.evaluate("sessionStorage.clear()")
+    page.unroute_all()
+    page.mouse.move(0, 0)
+    page.goto("about:blank")
+    left.append(page)
 
+
+WITHOUT_STROKES = """
+    (kept) => document.querySelectorAll('mjx-container svg').forEach((frame) => {
+        if (!kept || !frame.closest(kept)) frame.replaceChildren();
+    })
+"""
+"""Empty the frames of formulas, which keep their places, except in a part of the page.
+
+Axe walks through all strokes of all formulas, whatever it is told to look at: that takes it most of its time.
+"""
 
 PLACE = re.compile(r'data-widget="(\w+)"')
 """Where a widget stands in a page."""

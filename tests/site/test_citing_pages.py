@@ -3,8 +3,7 @@
 import re
 
 import pytest
-from bs4 import BeautifulSoup
-from conftest import toc_pages
+from conftest import soup, toc_pages
 
 from assocmem import __version__
 
@@ -13,12 +12,12 @@ pytestmark = [pytest.mark.site, pytest.mark.parametrize("origin", ["loopback"], 
 
 def test_every_page_says_what_it_was_built_from_and_how_to_cite_it(site, origin):
     for name in toc_pages():
-        soup = BeautifulSoup((site / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
-        assert f"Version {__version__}" in soup.select_one(".edition").text, name
-        cited = soup.select_one("details.cite-page .cite-words").text
-        assert soup.h1.text.strip("#").split()[-1] in cited or "$" in cited or soup.h1.select(".math"), name
-        assert "@incollection{" in soup.select_one(".cite-bibtex").text
-        printed = soup.select_one(".edition a")
+        page = soup(site / f"{name}.html")
+        assert f"Version {__version__}" in page.select_one(".edition").text, name
+        cited = page.select_one("details.cite-page .cite-words").text
+        assert page.h1.text.strip("#").split()[-1] in cited or "$" in cited or page.h1.select(".math"), name
+        assert "@incollection{" in page.select_one(".cite-bibtex").text
+        printed = page.select_one(".edition a")
         assert printed is None or (site / name).parent.joinpath(printed["href"]).resolve().is_file()
 
 

@@ -2,10 +2,9 @@
 
 import json
 from collections import Counter
-from functools import cache
 
 import pytest
-from bs4 import BeautifulSoup
+from conftest import soup
 
 from assocmem.book.sections import SECOND
 
@@ -26,11 +25,6 @@ SHOWN = """
 @pytest.fixture(scope="session")
 def claims(site):
     return json.loads((site / "claims.json").read_text(encoding="utf-8"))
-
-
-@cache
-def soup(path):
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
 def wanted(claims, **what):

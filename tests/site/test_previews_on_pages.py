@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 from bs4 import BeautifulSoup
-from conftest import toc_pages
+from conftest import WITHOUT_STROKES, toc_pages
 
 pytestmark = pytest.mark.site
 
@@ -151,6 +151,7 @@ def test_each_kind_of_target_is_shown_legibly(page, origin, name, selector, said
     assert 0 <= box["left"] < box["right"] <= 390
     assert 0 <= box["top"] < box["bottom"] <= 844
     assert page.evaluate(CUT) == []
+    page.evaluate(WITHOUT_STROKES, ".am-preview")
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
     assert page.evaluate(AXE) == []
     page.emulate_media(media="print")

@@ -7,8 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from bs4 import BeautifulSoup
-from conftest import ROOT, toc_pages
+from conftest import ROOT, soup, toc_pages
 
 pytestmark = pytest.mark.site
 
@@ -18,7 +17,7 @@ PREVIEW = "og:title", "og:url", "og:image", "twitter:card"
 
 
 def head(site, name):
-    return BeautifulSoup((site / f"{name}.html").read_text(encoding="utf-8"), "html.parser").head
+    return soup(site / f"{name}.html").head
 
 
 def said(page, key):

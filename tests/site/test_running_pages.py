@@ -12,8 +12,7 @@ from importlib.resources import files
 from itertools import product
 
 import pytest
-from bs4 import BeautifulSoup
-from conftest import Quiet, toc_pages
+from conftest import TAKES, WITHOUT_STROKES, Quiet, soup, toc_pages
 
 pytestmark = pytest.mark.site
 
@@ -22,7 +21,6 @@ CELL = ".am-light.tag_answer"
 BESIDE = "/_static/pyodide/"
 LATER = re.compile(r"/pyodide/|/running/(light|worker)\.js")
 """What is loaded when a reader wants to run something."""
-TAKES = 10_000  # ms for whatever the page does
 REAL = 300_000  # ms for Pyodide on a busy machine
 AXE = """
     async () => {
@@ -119,8 +117,8 @@ class BookServer(ThreadingHTTPServer):
 
     def page(self, path):
         """A page as if it had been built with another setting for where Python comes from."""
-        text = (self.folder / path.strip("/")).read_text(encoding="utf-8")
-        there = BeautifulSoup(text, "html.parser").select_one("script[data-address]")
+        file = self.folder / path.strip("/")
+        text, there = file.read_text(encoding="utf-8"), soup(file).select_one("script[data-address]")
         return text.replace(there["data-address"], self.remote) if there else text
 
 
@@ -141,7 +139,7 @@ def servers(site):
 @pytest.fixture(scope="module")
 def known(site):
     """The code of the first answer on the page and what it says there."""
-    cell = BeautifulSoup((site / f"{NAME}.html").read_text(encoding="utf-8"), "html.parser").select_one(CELL)
+    cell = soup(site / f"{NAME}.html").select_one(CELL)
     code, says = (cell.select_one(f"{part} pre").get_text() for part in (".cell_input", ".cell_output"))
     return {"code": code.rstrip("\n"), "says": says}
 
@@ -406,6 +404,7 @@ def test_it_can_be_read_and_is_left_out_in_print(ready):
     page = ready.page
     page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
     run(ready, "1 / 0", "An error ended it")
+    page.evaluate(WITHOUT_STROKES, ".am-light")
     for width, scheme in product((1280, 390), ("light", "dark")):
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")

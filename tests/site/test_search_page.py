@@ -5,7 +5,7 @@ from importlib.resources import files
 from urllib.parse import quote
 
 import pytest
-from bs4 import BeautifulSoup
+from conftest import soup
 
 pytestmark = pytest.mark.site
 
@@ -44,8 +44,7 @@ def test_every_piece_has_a_place(site, index):
     for page, _, anchor, title, _, text in index["pieces"]:
         path = index["pages"][page][0]
         if path not in known:
-            soup = BeautifulSoup((site / path).read_text(encoding="utf-8"), "html.parser")
-            known[path] = {tag["id"] for tag in soup.find_all(id=True)}
+            known[path] = {tag["id"] for tag in soup(site / path).find_all(id=True)}
         assert not anchor or anchor in known[path], f"{path}#{anchor}"
         assert title or text, f"{path}#{anchor}"
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from bs4 import BeautifulSoup
-from conftest import ROOT, repository_address, toc_pages
+from conftest import ROOT, repository_address, soup, toc_pages
 
 pytestmark = pytest.mark.site
 
@@ -21,11 +20,6 @@ VISITS = [("loopback", name) for name in PAGES] + [("disk", name) for name in (F
 VERDICTS = {"holds", "holds with limits", "does not hold", "not yet"}
 CLAIM_KEYS = {"id", "source", "verdict", "measured", "predicted", "tolerance", "falsehood", "section"}
 REPOSITORY_LINK = re.compile(r"/issues/new|/edit/main/|colab\.research\.|mybinder\.")
-
-
-@cache
-def soup(path: Path) -> BeautifulSoup:
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
 @cache
@@ -184,6 +178,23 @@ DISTORTED_IMAGES = """
 IMAGE_FILTERS = (
     "() => [...document.querySelectorAll('article figure img')].map(i => getComputedStyle(i).filter)"
 )
+# What is wider than its column: formulas at three widths of the window, code at the usual one.
+WIDTHS = (390, 1280, 1920)
+WIDE_FORMULAS = """
+    () => [...document.querySelectorAll('.bd-content mjx-container')].filter((box) => {
+      const drawn = box.querySelector('svg');
+      if (!drawn || !box.offsetParent || box.closest('table')) return false;  // tables scroll, as a whole
+      if (box.getAttribute('display')) return box.scrollWidth > box.clientWidth + 1;
+      const around = box.closest('p, li, dd, figcaption, h1, h2, h3') ?? box.parentElement;
+      return drawn.getBoundingClientRect().width > around.getBoundingClientRect().width + 1;
+    }).map((box) => (box.closest('div.math') ?? box).id || box.closest('[id]').id)
+"""
+WIDE_CODE = """
+    () => [...document.querySelectorAll('.bd-content pre')]
+      .filter((box) => box.offsetParent && box.scrollWidth > box.clientWidth + 1)
+      .map((box) => box.textContent.slice(0, 60))
+"""
+TYPESET = "window.MathJax?.startup?.promise ? MathJax.startup.promise.then(() => 1) : 1"
 OVERFLOW = """
     () => Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - window.innerWidth
 """
@@ -229,7 +240,7 @@ def visit(page, address):
 
 @pytest.mark.parametrize(("origin", "name"), VISITS, indirect=["origin"])
 def test_page_in_a_browser(page, origin, name):
-    """One visit, seen wide and narrow, light and dark: typeset, legible, within the screen, quiet."""
+    """One visit, seen wide and narrow, light and dark: typeset, legible, within screen and column, quiet."""
     page.emulate_media(reduced_motion="reduce")
     visit(page, f"{origin}/{name}.html")
     assert page.evaluate(RAW_TEX) == []
@@ -250,6 +261,16 @@ def test_page_in_a_browser(page, origin, name):
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate(OVERFLOW) <= 0, "the page scrolls sideways at 390 px"
     assert page.evaluate(DISTORTED_IMAGES) == []
+
+    page.evaluate(TYPESET)
+    cut = {}
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        cut[width] = page.evaluate(WIDE_FORMULAS)
+    assert cut == {width: [] for width in WIDTHS}
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    assert page.evaluate(WIDE_CODE) == []
     assert page.trouble == []
 
 

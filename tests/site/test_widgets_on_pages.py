@@ -4,8 +4,7 @@ import re
 from importlib.resources import files
 
 import pytest
-from bs4 import BeautifulSoup
-from conftest import widget_pages
+from conftest import soup, widget_pages
 
 pytestmark = pytest.mark.site
 
@@ -149,7 +148,7 @@ def test_it_fits_a_phone_can_be_read_in_the_dark_and_prints_as_a_still(widget, p
 @pytest.mark.parametrize("name", IN_PAGES)
 def test_widgets_weigh_little(site, name):
     path = site / f"{name}.html"
-    tags = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").select("script[src], link[href]")
+    tags = soup(path).select("script[src], link[href]")
     loaded = {re.sub(r"[?#].*", "", tag.get("src") or tag.get("href")) for tag in tags}
     own = [path.parent / part for part in loaded if "/explorer/" in part or "/widgets/" in part]
     assert len(own) >= 5
@@ -158,7 +157,6 @@ def test_widgets_weigh_little(site, name):
 
 def test_a_page_without_javascript_says_what_is_missing(site):
     for name in IN_PAGES:
-        page = BeautifulSoup((site / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
-        for place in page.select("[data-widget]"):
+        for place in soup(site / f"{name}.html").select("[data-widget]"):
             assert "JavaScript" in place.noscript.get_text()
             assert len(place.find_parent("figure").figcaption.get_text().split()) > 8

@@ -29,8 +29,8 @@ def twice(tmp_path, monkeypatch):
     path.parent.mkdir()
     path.write_text(MODULE)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # a change within the second would not be seen
-    # At its next compilation Numba reads all settings anew if one of its variables in the environment has changed,
-    # whoever changed it: the folder must stand there as well.
+    # At its next compilation Numba reads all its settings anew if one of its variables has changed meanwhile,
+    # whoever changed it: the folder must stand in the environment as well.
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "kept"))
 

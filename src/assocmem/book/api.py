@@ -29,6 +29,7 @@ ROOMS = (
     "deciding",
     "removal",
     "experiments",
+    "capacity",
     "sweeps",
     "book",
     GROUND,

@@ -48,7 +48,7 @@ def getrlimit(which):
 ''',
 }
 """Modules that a page lacks and light ones import, in words that are enough for them."""
-ASIDE = {"book", "sweeps"}
+ASIDE = {"book", "capacity", "sweeps"}
 """Rooms that a page has no use for."""
 UNDATED = (1980, 1, 1, 0, 0, 0)
 """The date of all files in the archive, so that the same text makes the same bytes."""

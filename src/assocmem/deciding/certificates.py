@@ -423,8 +423,11 @@ def _cancels(weights, U, V, own, k):
     if shared and ((weights == most).sum(axis=0) < m - 1).any():
         return False
     weights, U, V, own = _what_plays_a_part(weights, U, V, own)
-    if k == 1 and np.count_nonzero(weights) <= min(FEW, len(U) * len(V)):
-        return _cancels_in_integers(weights, U, V, own)
+    few = min(FEW, len(U) * len(V))
+    if k == 1 and np.count_nonzero(weights) <= few:
+        return _cancels_in_integers(weights, U, V, own, False)
+    if k > 1 and shared and len(own) <= few and _cancels_in_integers(weights, U, V, own, True):
+        return True
     near = _nearly_cancels if _condition(U) * _condition(V) <= ROUND else _nearly_cancels_when_mapped
     return near(weights, U, V, own, k, shared)
 
@@ -888,19 +891,24 @@ def _eliminated(Z, count, modulus=None):
     return Z
 
 
-def _cancels_in_integers(weights, U, V, own):
-    """Whether weights on these few comparisons cancel, some as they are and the others as that demands."""
+def _cancels_in_integers(weights, U, V, own, shared):
+    """Whether weights on few comparisons, or on sums of them, cancel.
+
+    Some may stay as they are, and the others are what that demands.
+    """
     j, i = np.nonzero(weights)
-    a = own[i]
-    Z, keys = _integers(U)[0], np.column_stack([_integers(x)[0] for x in V.T])  # keys of any lengths
-    A = ((Z[:, a] - Z[:, j])[:, None] * keys[None][:, :, i]).reshape(-1, len(i))
+    if shared:
+        j, i = (own == 0).astype(int), np.arange(len(own))  # any competitor: all have the same weight
+    keys = np.column_stack([_integers(x)[0] for x in V.T])  # of any lengths
+    A = (_gaps(_integers(U)[0], own, j, i, shared)[:, None] * keys[None][:, :, i]).reshape(-1, len(i))
     if max(abs(a) for a in A.reshape(-1)).bit_length() * len(i) ** 2 > LONGEST_WORK:
         return False
     if _eliminated(A.T, len(i), PRIME).any(axis=1).all():
         return False  # the comparisons are independent
     lengths = np.abs(V).max(axis=0)[i]
     sizes = weights[j, i] * lengths / (weights[j, i] * lengths).max()
-    rows = _independent_rows(((U[:, a] - U[:, j])[:, None] * (V[:, i] / lengths)).reshape(len(A), -1))
+    gaps = _gaps(U, own, j, i, shared)
+    rows = _independent_rows((gaps[:, None] * (V[:, i] / lengths)).reshape(len(A), -1))
     R, solved, last = A[rows], [], 1
     for row in range(len(rows)):  # Gauss and Jordan, without fractions
         columns = np.flatnonzero(R[row])
@@ -918,6 +926,13 @@ def _cancels_in_integers(weights, U, V, own):
     exact = exact * abs(last)
     exact[solved] = -left if last > 0 else left
     return bool((exact >= 0).all() and exact.any() and not (A @ exact).any())
+
+
+def _gaps(U, own, j, i, shared):
+    """Targets of keys i less competitors j, or the sums of that over all competitors."""
+    if shared:
+        return U.shape[1] * U[:, own[i]] - U.sum(axis=1)[:, None]
+    return U[:, own[i]] - U[:, j]
 
 
 def _integers(X):

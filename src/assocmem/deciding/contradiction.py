@@ -24,10 +24,12 @@ NOTHING = 1e-9
 """Weights over the largest up to which a comparison plays no part: the solver satisfies equations to 1e-7."""
 
 
-def contradiction(pairs: Pairs | Facts, W: torch.Tensor) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+def contradiction(
+    pairs: Pairs | Facts, W: torch.Tensor, k: int
+) -> tuple[torch.Tensor | None, torch.Tensor | None]:
     """A memory with the largest smallest margin over the length of a comparison, or weights that cancel.
 
-    For top-1 retrieval. Neither is verified.
+    Neither is verified.
 
     Parameters
     ----------
@@ -35,6 +37,8 @@ def contradiction(pairs: Pairs | Facts, W: torch.Tensor) -> tuple[torch.Tensor |
         In coordinates in which vectors look alike in all directions.
     W : Tensor, shape (d_out, d_in)
         Where a search for a memory ended; the zero matrix if there is none.
+    k : int
+        1, or ``m - 1``, where all comparisons of a key count as one, their sum.
 
     Returns
     -------
@@ -43,6 +47,8 @@ def contradiction(pairs: Pairs | Facts, W: torch.Tensor) -> tuple[torch.Tensor |
     weights : Tensor, shape (m, n), or None
         None if there is a memory, or more than `FEW` comparisons would have weights.
     """
+    if k > 1:
+        return _among_sums(pairs)
     targets, keys = pairs.answers, torch.arange(pairs.n, device=pairs.V.device)
     lengths = torch.cdist(pairs.U.T, pairs.answered().T, compute_mode="donot_use_mm_for_euclid_dist")
     lengths = lengths * pairs.V.norm(dim=0)
@@ -52,35 +58,45 @@ def contradiction(pairs: Pairs | Facts, W: torch.Tensor) -> tuple[torch.Tensor |
     most = min(pairs.n * (pairs.m - 1), LARGEST_PROGRAM // pairs.entries)
     chosen = gains.flatten().argsort(stable=True)[:most]
     for count in sorted({min(FEW, most), most}):  # few comparisons often contradict each other already
-        memory, weights = _program(pairs, lengths, chosen[:count])
-        if weights is not None:
-            break
+        j, i = chosen[:count] // pairs.n, chosen[:count] % pairs.n
+        memory, x = _program(pairs.answered(i) - pairs.U[:, j], pairs.V[:, i], lengths[j, i])
+        if x is not None:
+            weights = pairs.U.new_zeros(pairs.m, pairs.n)
+            weights[j, i] = x
+            return memory, weights
+    return memory, None
+
+
+def _among_sums(pairs):
+    """The same for the sums of all comparisons of each key."""
+    if pairs.n * pairs.entries > LARGEST_PROGRAM:
+        return None, None
+    sums = pairs.m * pairs.answered() - pairs.U.sum(dim=1, keepdim=True)
+    memory, x = _program(sums, pairs.V, sums.norm(dim=0) * pairs.V.norm(dim=0))
+    if x is None:
+        return memory, None
+    weights = x.expand(pairs.m, pairs.n).clone()
+    weights[pairs.answers, torch.arange(pairs.n, device=x.device)] = 0
     return memory, weights
 
 
-def _program(pairs, lengths, chosen):
-    """What the linear program of some comparisons finds: a memory, or weights."""
-    j, i = chosen // pairs.n, chosen % pairs.n
-    A = (pairs.answered(i) - pairs.U[:, j])[:, None] * pairs.V[:, i][None] / lengths[j, i]
-    A = A.flatten(0, 1).T.cpu().numpy()
+def _program(left, right, lengths):
+    """What the linear program of comparisons ``left_c right_c'`` finds: a memory, or their weights."""
+    A = (left[:, None] * right[None] / lengths).flatten(0, 1).T.cpu().numpy()
     if not np.isfinite(A).all():  # lengths beyond what squares can be
         return None, None
     found = linprog(
-        np.append(np.zeros(pairs.entries), -1.0),
+        np.append(np.zeros(A.shape[1]), -1.0),
         A_ub=np.column_stack([-A, np.ones(len(A))]),
         b_ub=np.zeros(len(A)),
-        bounds=[(-1, 1)] * pairs.entries + [(None, 1)],
+        bounds=[(-1, 1)] * A.shape[1] + [(None, 1)],
         method="highs-ds",
         options={"time_limit": SECONDS},
     )
     if found.status != 0:
         return None, None
     if found.x[-1] > NOTHING:
-        return torch.from_numpy(found.x[:-1].reshape(pairs.d_out, pairs.d_in)).to(pairs.U), None
-    x = torch.from_numpy(-found.ineqlin.marginals).to(pairs.U)
+        return torch.from_numpy(found.x[:-1].reshape(len(left), len(right))).to(left), None
+    x = torch.from_numpy(-found.ineqlin.marginals).to(left)
     x[x < NOTHING * x.max()] = 0
-    if not 0 < int(x.count_nonzero()) <= FEW:
-        return None, None
-    weights = pairs.U.new_zeros(pairs.m, pairs.n)
-    weights[j, i] = x / lengths[j, i]
-    return None, weights
+    return None, x / lengths if 0 < int(x.count_nonzero()) <= FEW else None

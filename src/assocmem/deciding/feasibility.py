@@ -184,7 +184,7 @@ def decide(
     with status_line() as show:
         watch = Watch(pairs, k, file, report, show)
         ways = [
-            (not too_large, partial(_by_newton, pairs, k, max_steps, show, dense_first and k == 1)),
+            (not too_large, partial(_by_newton, pairs, k, max_steps, show, dense_first and (k == 1 or mean))),
             (not mean, partial(_by_passes, pairs, k, max_passes, W0, watch)),
         ]
         verdicts = []
@@ -228,7 +228,7 @@ def _by_passes(pairs, k, max_passes, W0, watch):
         verdict = Verdict(None, None, margin, 0, end.reason + prepared.left_out)
         likely = k == 1 and end.state.passes < max_passes and end.reason != CANCELLED_ALL
         if likely and pairs.m * pairs.n <= LARGEST_TABLE:
-            verdict = _by_linear_program(pairs, prepared, end.state.W, verdict)
+            verdict = _by_linear_program(pairs, prepared, k, end.state.W, verdict)
         if verdict.feasible is not None:
             return replace(verdict, passes=passes)
         undecided = undecided or verdict
@@ -268,9 +268,9 @@ def _by_newton(pairs, k, max_steps, show, few):
     if has_usual_lengths(pairs):
         given = as_given(pairs)
         verdict, W = _newton(pairs, given, k, max_steps, show)
-        small = pairs.n * (pairs.m - 1) * pairs.entries <= SMALL_PROGRAM
+        small = pairs.n * (pairs.m - 1 if k == 1 else 1) * pairs.entries <= SMALL_PROGRAM
         if verdict.feasible is None and verdict.steps == max_steps and few and small:
-            return _by_linear_program(pairs, given, W, verdict)
+            return _by_linear_program(pairs, given, k, W, verdict)
         if verdict.feasible is not None or verdict.steps == max_steps:
             return verdict
     undecided = None
@@ -278,7 +278,7 @@ def _by_newton(pairs, k, max_steps, show, few):
         prepared = prepare(pairs, floor)
         verdict, W = _newton(pairs, prepared, k, max_steps, show)
         if verdict.feasible is None and few:
-            verdict = _by_linear_program(pairs, prepared, W, verdict)
+            verdict = _by_linear_program(pairs, prepared, k, W, verdict)
         if verdict.feasible is not None:
             return verdict
         undecided = undecided or replace(verdict, reason=verdict.reason + prepared.left_out)
@@ -287,16 +287,16 @@ def _by_newton(pairs, k, max_steps, show, few):
     return undecided
 
 
-def _by_linear_program(given, prepared, W, undecided):
+def _by_linear_program(given, prepared, k, W, undecided):
     """The verdict of a linear program that begins where a search has ended, or the one there was."""
-    memory, weights = contradiction(prepared.pairs, W)
-    certificate = _proof(given, prepared, weights, 1)
+    memory, weights = contradiction(prepared.pairs, W, k)
+    certificate = _proof(given, prepared, weights, k)
     if certificate:
         return Verdict(False, certificate, undecided.margin, undecided.steps)
     if memory is None:
         return undecided
-    certificate = Certificate(1, W=prepared.memory(memory).cpu().numpy())
-    worst = float(tail_margins(all_scores(prepared.pairs, memory), 1, given.answers).min())
+    certificate = Certificate(k, W=prepared.memory(memory).cpu().numpy())
+    worst = float(tail_margins(all_scores(prepared.pairs, memory), k, given.answers).min())
     margin = worst / (float(memory.norm()) / math.sqrt(given.entries))
     return Verdict(True, certificate, margin, undecided.steps) if verify(certificate, given) else undecided
 

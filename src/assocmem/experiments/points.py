@@ -70,6 +70,30 @@ def top1_memory(
     return {name: float(text) for name, text in measured.items()} | {"passes": found.passes}
 
 
+def fact_verdict(
+    d_in: Annotated[int, "dimension of the keys; [1, 1000000]"],
+    d_out: Annotated[int, "dimension of the targets; [1, 1000000]"],
+    m: Annotated[int, "number of targets; [2, 100000000]"],
+    n: Annotated[int, "number of facts; [1, 100000000]"],
+    seed: Seed,
+    k: Annotated[int, "competitors to beat on average; [1, 100000000]"] = 1,
+    in_turn: Annotated[int, "1 where targets are answers in turn, 0 where drawn; [0, 1]"] = 0,
+    *,
+    checkpoint: str | None = None,
+) -> Row:
+    """Does any memory retrieve these Gaussian facts? 1, 0, or nothing where neither was proved; work."""
+    from assocmem.deciding.feasibility import decide
+    from assocmem.experiments.gaussian_facts import gaussian_facts
+    from assocmem.pairs.data import derived_seed
+
+    # counts at different numbers of facts are to be independent, and nested facts are not
+    own = derived_seed(seed, n)
+    facts = gaussian_facts(d_in, d_out, m, n, seed=own, in_turn=bool(in_turn))
+    found = decide(facts, k, checkpoint=checkpoint)
+    feasible = None if found.feasible is None else int(found.feasible)
+    return {"feasible": feasible, "steps": found.steps, "passes": found.passes}
+
+
 def structure(
     n: Count,
     structure: Annotated[int, "place in surrogates.STRUCTURES; [0, 8]"],
@@ -271,6 +295,7 @@ REGISTERED = (
     top1_verdict,
     tail_verdict,
     last_retrievable,
+    fact_verdict,
     structure,
     top1_memory,
     tail_memory,
@@ -341,7 +366,12 @@ def _asks_of_last_ruled_fact(d, m, strength, seed):
     return [("strength", strength < d**0.5, f"below the root of d, {d**0.5:.4g}")]
 
 
+def _asks_of_fact_verdict(d_in, d_out, m, n, seed, k, in_turn):
+    return [("k", k < m, f"at most m - 1 = {m - 1}")]
+
+
 RELATIONS = {
+    "fact_verdict": _asks_of_fact_verdict,
     "removal": _asks_of_removal,
     "removal_motion": _asks_of_removal_motion,
     "dimension": _asks_of_dimension,

@@ -1,5 +1,7 @@
 """Laws of the certified shift, found again in counts that are made of them."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,6 +20,7 @@ from assocmem.theory.kinematics import pooled_moments
 from assocmem.theory.tail_lengths import limiting_cost
 
 
+@cache
 def designed(rs=(0.15, 0.4), sizes=(40, 160, 640), instances=10_000):
     """Sizes and dimensions of a measurement that has not been made."""
     found = []
@@ -30,22 +33,19 @@ def designed(rs=(0.15, 0.4), sizes=(40, 160, 640), instances=10_000):
     return found
 
 
-DESIGN = designed()
-
-
 def made(power, logs=0.0, factor=0.1):
     """Counts that a law expects, with a factor of one size at the middle dimension."""
-    law = power_law(DESIGN, power, logs)
-    middle = float(np.mean(law / [x.kinematic for x in DESIGN]))
+    law = power_law(designed(), power, logs)
+    middle = float(np.mean(law / [x.kinematic for x in designed()]))
     start = fit_shift(half_of_all(), law)
     fit = type(start)(np.array([factor, 0.5 * factor]) / middle, start.errors, 0.85, 0.0)
-    return law, fit, as_expected(DESIGN, law, fit)
+    return law, fit, as_expected(designed(), law, fit)
 
 
 def half_of_all():
     return [
         Counts(x.r, x.n, x.k, x.d, np.array([0.2, 0.5, 0.8]) * x.decided, x.decided, x.kinematic)
-        for x in DESIGN
+        for x in designed()
     ]
 
 
@@ -85,8 +85,8 @@ def test_one_factor_for_all_is_between_those_of_the_tails():
 
 
 def test_a_law_with_a_logarithm():
-    plain, logarithmic = power_law(DESIGN, 1.0), power_law(DESIGN, 1.0, 1.0)
-    np.testing.assert_allclose(logarithmic / plain, [np.log(x.dimension) for x in DESIGN])
+    plain, logarithmic = power_law(designed(), 1.0), power_law(designed(), 1.0, 1.0)
+    np.testing.assert_allclose(logarithmic / plain, [np.log(x.dimension) for x in designed()])
 
 
 def test_costs_of_lengths_come_near_their_limit():
@@ -111,4 +111,4 @@ def test_what_cannot_be_fitted_is_refused():
     with pytest.raises(ValueError, match="^law = "):
         fit_shift(half_of_all(), np.ones(2))
     with pytest.raises(ValueError, match="^law = "):
-        as_expected(DESIGN, -np.ones(len(DESIGN)), fit_shift(half_of_all(), power_law(DESIGN, 1)))
+        as_expected(designed(), -np.ones(len(designed())), fit_shift(half_of_all(), power_law(designed(), 1)))

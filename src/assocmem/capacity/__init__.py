@@ -1,0 +1,1 @@
+"""What people's own keys, targets and answers allow: files that are read, facts examined, a report."""
