@@ -363,9 +363,7 @@ check(
     kind="stored simulation",
     measured=[points[q] for q in strong],
     predicted=predicted,
-    tolerance=[
-        4 * errors[q] + 0.08 * p for q, p in zip(strong, predicted, strict=True)
-    ],
+    tolerance=[0.2 * p for p in predicted],
     falsehood=("a rule makes no difference", forecast(m, d, d, Rule(0.0, 0.0))),
     limits="first order in the correlations: a fifth of the count is allowed, and a weak "
     "rule is not told from none with it",
