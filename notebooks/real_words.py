@@ -146,7 +146,6 @@ glue("words-outer", int(by_outer_products.sum()), display=False)
 many = words.facts_of("capital", "true", 12, 0)
 some = words.first_facts(many, few)
 impossible, possible = decide_top1(many), decide_top1(some)
-glue("words-capitals", many.n, display=False)
 
 # %% [markdown]
 # Now both are mapped.
@@ -165,6 +164,7 @@ for t in range(maps):
     survived.append((weights_hold, memory_holds))
 
 # %% tags=["hide-input"]
+glue("words-capitals", many.n, display=False)
 A, a, B = exact_map(50, seed=seed)
 
 
@@ -498,7 +498,7 @@ Table(
 # %% [markdown]
 # The upper half of the table has the facts of the largest weights, the lower half those of the smallest, with the mean weight as the unit.
 # In the way are words that do not follow the rule, such as *media*, which has a meaning of its own, and words for general things, whose vectors lie in the midst of the others.
-# Names of people and things (*opera*, *pitcher*, *engine*) follow the rule and cost nothing: {glue:text}`words-free` of all facts cost less than half a number.
+# Names of people and things (*orchestra*, *pitcher*, *engine*) follow the rule and cost nothing: {glue:text}`words-free` of all facts cost less than half a number.
 # The rank correlation of weights and costs is {glue:text}`words-agree`, though the costs come from the other half of the facts and know nothing of the proof.
 #
 # This is what a memory does that overflows: it gives up the exceptions first, and among them those that cost most.
