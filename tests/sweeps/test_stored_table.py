@@ -252,7 +252,7 @@ def test_a_table_of_older_code_is_told_from_one_of_this_code(table, project, nam
 
 LAW = "finite_size_scaling"
 COMPARED = {"feasible", "n", "nu", "loss", "load", "signal_9", "percentile_0", "d", "ratio"}
-COMPARED |= {"rank_one", "newton_error", "threshold", "taylor_other_rms", "chi", "diagonal_form_rms"}
+COMPARED |= {"rank_one", "newton_error", "threshold", "taylor_other_rms", "chi", "diagonal_form_rms", "led"}
 
 
 @pytest.mark.parametrize(
@@ -277,6 +277,9 @@ COMPARED |= {"rank_one", "newton_error", "threshold", "taylor_other_rms", "chi",
         ("sparse_repair", "dimensions", ("n", 300), 3),
         ("sparse_repair", "predictions", ("digits", 30), 1),
         ("perceptron_to_memory", "verdicts", ("n", 60), 6),
+        ("real_words", "last", ("d", 12), 2),
+        ("real_words", "costs", ("d", 12), 1),
+        ("real_words", "ruled", ("strength", 0), 1),
     ],
 )
 def test_stored_rows_come_out_again(section, name, most, rows):

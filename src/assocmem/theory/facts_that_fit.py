@@ -264,8 +264,10 @@ def cover_probability(n: int | np.ndarray, d_in: int | np.ndarray) -> float | np
     for name, values in (("n", n), ("d_in", d_in)):
         require_numbers(name, values, 1, LARGEST_N, ends="[]")
         require(bool(np.all(np.asarray(values) % 1 == 0)), name, values, "whole numbers")
-    others = np.asarray(n).astype(np.int64)[()] - 1
-    return special.bdtr(np.minimum(np.asarray(d_in)[()] - 1.0, others), others, 0.5)
+    n, d_in = (np.asarray(x, dtype=float) for x in (n, d_in))
+    # the incomplete beta function: the binomial distribution of SciPy loses its digits from n = 1e6 on
+    below = special.betainc(np.maximum(n - d_in, 1), d_in, 0.5)
+    return np.where(d_in < n, below, 1.0)[()]
 
 
 def bits_per_parameter(m: float | np.ndarray) -> float | np.ndarray:
