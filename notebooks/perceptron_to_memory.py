@@ -59,6 +59,8 @@ from assocmem.theory.uneven_answers import random_answers_cost
 plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
+import math
+
 from assocmem.deciding.feasibility import decision_bytes
 from assocmem.theory.facts_that_fit import facts_that_fit
 
