@@ -51,6 +51,11 @@ from assocmem.theory.kinematics import pooled_moments
 
 plot.use_style()
 
+# %% tags=["memory", "remove-cell"]
+# The largest arrays, those of a thousand facts in 50 dimensions, do not grow with
+# the parameters; the Gaussian vectors of one fact do.
+memory = [("draws", draws, lambda draws: 2**29 + 8 * 50 * draws)]
+
 # %% [markdown]
 # ## The words
 #
