@@ -110,7 +110,7 @@ glue("words-outer", int(by_outer_products.sum()), display=False)
 #
 # ## What is claimed
 #
-# :::{prf:theorem} Linear maps do not matter
+# :::{prf:theorem} Linear maps do not matter (not in the paper)
 # :label: thm-linear-maps
 #
 # Let $A$ and $B$ be invertible matrices and $a$ a vector.
@@ -133,7 +133,7 @@ glue("words-outer", int(by_outer_products.sum()), display=False)
 # That matters for real vectors, which are far from round: some directions carry a hundred times the energy of others.
 # Outer products do care, since their scores are made of products of keys with keys, $v_i^\top v_l$, and of targets with targets.
 #
-# :::{prf:conjecture} Real vectors are as good as Gaussian ones
+# :::{prf:conjecture} Real vectors are as good as Gaussian ones (not in the paper)
 # :label: con-real-vectors
 #
 # Facts with word vectors and shuffled answers can be had as long as there are fewer of them than of Gaussian facts, $n\, \delta(m) = d_{\mathrm{in}} \min(d_{\mathrm{out}}, m - 1)$.

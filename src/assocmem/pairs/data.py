@@ -87,11 +87,30 @@ class Pairs:
         return torch.arange(self.n, device=self.U.device)
 
     def answered(self, keys: slice | torch.Tensor = slice(None)) -> torch.Tensor:
-        """Targets of some keys, shape (d, b)."""
+        """Targets of some keys, by default of all.
+
+        Parameters
+        ----------
+        keys : slice or Tensor of integers
+
+        Returns
+        -------
+        Tensor, shape (d, b)
+        """
         return self.U[:, keys]
 
     def with_vectors(self, U: torch.Tensor, V: torch.Tensor) -> "Pairs":
-        """The same associations of other vectors."""
+        """The same associations of other vectors.
+
+        Parameters
+        ----------
+        U, V : Tensor
+            Targets and keys, as many as there are.
+
+        Returns
+        -------
+        Pairs
+        """
         return Pairs(U, V)
 
 
@@ -199,11 +218,30 @@ class Facts:
         return self.keys.shape[1]
 
     def answered(self, keys: slice | torch.Tensor = slice(None)) -> torch.Tensor:
-        """Targets of some keys, shape (d_out, b)."""
+        """Targets of some keys, by default of all.
+
+        Parameters
+        ----------
+        keys : slice or Tensor of integers
+
+        Returns
+        -------
+        Tensor, shape (d_out, b)
+        """
         return self.targets[:, self.answers[keys]]
 
     def with_vectors(self, U: torch.Tensor, V: torch.Tensor) -> "Facts":
-        """The same associations of other vectors."""
+        """The same associations of other vectors.
+
+        Parameters
+        ----------
+        U, V : Tensor
+            Targets and keys, as many as there are.
+
+        Returns
+        -------
+        Facts
+        """
         return Facts(U, V, self.answers)
 
 

@@ -123,7 +123,23 @@ def facts_of(relation: str, kind: str, d: int, order: int) -> Facts:
 
 
 def first_facts(facts: Facts, n: int) -> Facts:
-    """The first n facts, with all the targets."""
+    """The first n facts, with all the targets.
+
+    Parameters
+    ----------
+    facts : Facts
+    n : int
+        At least 1, at most as many as there are.
+
+    Returns
+    -------
+    Facts
+
+    Raises
+    ------
+    ValueError
+        For an n out of range.
+    """
     require_integer("n", n, 1)
     require(n <= facts.n, "n", n, f"at most {facts.n}, as many as there are")
     return Facts(facts.targets, facts.keys[:, :n], facts.answers[:n])
