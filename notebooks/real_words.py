@@ -512,7 +512,7 @@ Table(
 #
 # - Each verdict is a theorem about the stored numbers, which are GloVe's rounded to half precision. Everything else is statistics of a few orders of five relations.
 # - A fact has all answers of its relation as competitors, and no other words. With more targets there are more competitors, and one more rule: that the answer is a plural at all.
-# - In few dimensions a target may lie inside the hull of the others and be nobody's answer, whatever the memory {cite:p}`demeter2020stolen`. In the first twelve coordinates that happens to about a sixth of the plurals and opposites, which is why these are asked for in 24.
+# - In few dimensions a target may lie inside the hull of the others and be nobody's answer, whatever the memory {cite:p}`demeter2020stolen`. In the first twelve coordinates that happens to about a sixth of the plurals and opposites, which is why these are asked for in 24. There it happens to two answers, *turned* and *unfortunately*, and the two facts are left out of the searches.
 # - {eq}`eq-ruled-cost` takes the score directions for independent, and correlations for small. {eq}`eq-word-costs` takes keys for random, and the mean of $u v^\top$ for the best rule. A rule of its own for each kind of word would be better still.
 # - What follows a rule need not be stored, and what is measured is no knowledge. A matrix that maps nouns to plurals would do so for nouns that it was not asked to hold.
 # - When facts are written into the layers of language models {cite:p}`meng2022locating,meng2023mass`, keys and targets are such vectors, and the closed form used there is a ridge regression with the keys made white.

@@ -11,6 +11,7 @@ from assocmem.experiments.words.nested_facts import (
     first_facts,
     halves,
     last_retrievable_fact,
+    without_hidden,
 )
 from assocmem.experiments.words.rule_strength import measure_rule
 from assocmem.experiments.words.ruled_instances import ruled_facts
@@ -48,6 +49,20 @@ def test_the_last_one_is_retrievable_and_the_next_is_not(kind):
     n = last_retrievable_fact(facts)
     assert decide_top1(first_facts(facts, n)).feasible is True
     assert decide_top1(first_facts(facts, n + 1)).feasible is False
+
+
+def test_facts_whose_answers_are_averages_of_other_targets_are_left_out():
+    targets = torch.tensor([[1.0, -1.0, 0.0, 0.0, 0.1], [0.0, 0.0, 1.0, -1.0, 0.1]], dtype=torch.float64)
+    keys = torch.eye(5, dtype=torch.float64)
+    kept = without_hidden(Facts(targets, keys, torch.tensor([4, 0, 4, 1, 2])))
+    assert kept.answers.tolist() == [0, 1, 2]
+    assert torch.equal(kept.keys, keys[:, [1, 3, 4]])
+    with pytest.raises(ValueError, match="no average of others"):
+        without_hidden(Facts(targets, keys, torch.tensor([4, 4, 4, 4, 4])))
+    asked = halves("past", 24, 0)
+    turned = asked.answered.index("turned")
+    assert turned in asked.answers[asked.second]
+    assert turned not in facts_of("past", "true", 24, 0).answers
 
 
 def test_where_all_fit_it_is_all_of_them():

@@ -2,7 +2,8 @@
 
 A relation is cut in two halves at random. What is said about its rule comes from the first half, and the
 facts that a memory is asked to hold are those of the second, in a random order, with every answer of the
-relation as a target. Only the first coordinates of the vectors are used, where all would hold every fact.
+relation as a target. Only the first coordinates of the vectors are used, where all would hold every fact. A
+target that lies among others there is never the first for any key; facts with such an answer are left out.
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import torch
 
 from assocmem.checks import require, require_choice, require_integer
 from assocmem.deciding.feasibility import decide_top1
+from assocmem.deciding.hopeless import hidden_target
 from assocmem.experiments.bisection import last_that_holds
 from assocmem.experiments.words.word_lists import RELATIONS, read_relation, read_words
 from assocmem.pairs.data import Facts, derived_seed
@@ -119,7 +121,32 @@ def facts_of(relation: str, kind: str, d: int, order: int) -> Facts:
         targets, keys = rng.standard_normal(targets.shape), rng.standard_normal(keys.shape)
     elif kind == "shuffled":
         answers = rng.permutation(answers)
-    return Facts(torch.tensor(targets), torch.tensor(keys), torch.tensor(answers))
+    return without_hidden(Facts(torch.tensor(targets), torch.tensor(keys), torch.tensor(answers)))
+
+
+def without_hidden(facts: Facts) -> Facts:
+    """The facts whose answers are not averages of other targets, with all the targets.
+
+    Parameters
+    ----------
+    facts : Facts
+        With at least one such fact.
+
+    Returns
+    -------
+    Facts
+
+    Raises
+    ------
+    ValueError
+        If no fact is left.
+    """
+    while (proof := hidden_target(facts)) is not None:
+        hidden = facts.answers[int(proof.weights.any(axis=0).argmax())]
+        seen = facts.answers != hidden
+        require(bool(seen.any()), "facts", f"{facts.n} facts", "some whose answer is no average of others")
+        facts = Facts(facts.targets, facts.keys[:, seen], facts.answers[seen])
+    return facts
 
 
 def first_facts(facts: Facts, n: int) -> Facts:
