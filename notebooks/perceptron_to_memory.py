@@ -206,7 +206,7 @@ figure
 retrieved, expected = successes.sum(), trials @ cover_probability(tried, perceptron_d)
 chance = cover_probability(tried, perceptron_d)
 spread = math.sqrt(trials @ (chance * (1 - chance)))
-shorter = max(1, round(0.8 * perceptron_d))
+shorter = max(1, round(0.75 * perceptron_d))
 check(
     "beyond-two-targets",
     f"certified instances that some matrix retrieves, of {trials.sum()}, two targets, "
@@ -216,7 +216,7 @@ check(
     predicted=expected,
     tolerance=4 * spread,
     falsehood=(
-        f"keys of {shorter} coordinates, a fifth less",
+        f"keys of {shorter} coordinates, a quarter less",
         trials @ cover_probability(tried, shorter),
     ),
     axis="number of retrievable instances",
