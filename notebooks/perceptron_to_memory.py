@@ -369,7 +369,8 @@ check(
 #
 # Here $\delta A$, $\delta R$ and $\delta G$ are the means of $M/(1+M)$, of $r^2$ and of $M T^2$, for a signal that rises by $r$ to meet its $M$ pooled competitors at the level $T$.
 #
-# :::{prf:proof} Sketch
+# :::{prf:proof}
+# This is a sketch.
 # The mean-field threshold is a saddle point of a quotient: maximal in the covariance $Q$ of the scores, minimal in the metric $X$ in which the changes are billed,
 #
 # $$
