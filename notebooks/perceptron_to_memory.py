@@ -374,7 +374,10 @@ check(
 # The mean-field threshold is a saddle point of a quotient: maximal in the covariance $Q$ of the scores, minimal in the metric $X$ in which the changes are billed,
 #
 # $$
-# \frac{n}{d_{\mathrm{in}}} = \max_Q \min_X \frac{\operatorname{tr} Q X}{\sum_a f_a\, \E \operatorname{dist}_X(Q^{1/2} g, C_a)^2} ,
+# \begin{aligned}
+# \frac{n}{d_{\mathrm{in}}} &= \max_Q \min_X \frac{\operatorname{tr} Q X}{D(Q, X)} , \\
+# D(Q, X) &= \sum_a f_a\, \E \operatorname{dist}_X(Q^{1/2} g, C_a)^2 ,
+# \end{aligned}
 # $$
 #
 # with the cone $C_a$ on which score $a$ is the largest.

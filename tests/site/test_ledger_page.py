@@ -118,16 +118,16 @@ def test_a_reader_narrows_the_ledger_and_widens_it_again(page, origin, claims):
     button(page, "does not hold").click()
     page.get_by_label("Section").select_option("scalar_theory")
     shown(page, claims, wanted(claims, section="scalar_theory"))
-    page.get_by_label("Words").fill("  Theorem 2 ")
+    page.get_by_role("searchbox", name="Words").fill("  Theorem 2 ")
     found = page.evaluate(SHOWN)["rows"]
     assert "theorem-2" in found
     assert set(found) <= set(wanted(claims, section="scalar_theory"))
     page.get_by_role("button", name="Show all").click()
-    page.get_by_label("Words").fill("Lemma 1")
+    page.get_by_role("searchbox", name="Words").fill("Lemma 1")
     found = page.evaluate(SHOWN)["rows"]
     assert "lemma-1" in found
     assert len(found) < 6  # and not all lemmas from 10 on
-    page.get_by_label("Words").fill("no such words")
+    page.get_by_role("searchbox", name="Words").fill("no such words")
     shown(page, claims, [])
     page.get_by_role("button", name="Show all").click()
     shown(page, claims, everything)
@@ -144,9 +144,9 @@ def test_what_is_chosen_stands_in_the_address(page, origin, claims):
     page.get_by_label("Section").select_option("leave_one_out")
     expected = wanted(claims, verdict=verdict, section="leave_one_out")
     shown(page, claims, expected)
-    page.get_by_label("Words").fill("the")
+    page.get_by_role("searchbox", name="Words").fill("the")
     page.reload()
-    assert page.get_by_label("Words").input_value() == "the"
+    assert page.get_by_role("searchbox", name="Words").input_value() == "the"
     assert set(page.evaluate(SHOWN)["rows"]) <= set(expected)
     assert page.trouble == []
 
