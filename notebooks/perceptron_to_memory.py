@@ -363,7 +363,10 @@ check(
 # The number $c(m)$ is an average over the pool of one key ($A$, $R$ and $G$ below): with $h = 1/m$,
 #
 # $$
-# c(m) = \frac{m}{4(m-1)} \biggl( \frac{(R-h)^2}{A-h} - \frac{(2A-R-h)^2}{G-h} \biggr) .
+# \begin{aligned}
+# c(m) = \frac{m}{4(m-1)} \biggl( & \frac{(R-h)^2}{A-h} \\
+# & - \frac{(2A-R-h)^2}{G-h} \biggr) .
+# \end{aligned}
 # $$
 # :::
 #
