@@ -278,7 +278,7 @@ glue("facts-undecided", undecided, display=False)
 
 
 def curve(d, in_turn):
-    """Numbers of targets, half points and standard errors of the square matrices of one size."""
+    """Targets, half points and their errors, for square matrices of one size."""
     mine = [
         (size[2], p.half, p.error)
         for size, p in places.items()
