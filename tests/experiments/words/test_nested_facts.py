@@ -35,7 +35,9 @@ def test_orders_differ_and_come_again():
 
 
 def test_made_up_facts_have_the_answers_of_true_ones():
-    true, shuffled, gaussian = (facts_of("hypernym", kind, 24, 1) for kind in ("true", "shuffled", "gaussian"))
+    true, shuffled, gaussian = (
+        facts_of("hypernym", kind, 24, 1) for kind in ("true", "shuffled", "gaussian")
+    )
     assert torch.equal(true.keys, shuffled.keys) and torch.equal(true.targets, shuffled.targets)
     assert torch.equal(true.answers, gaussian.answers) and gaussian.m == true.m == 558
     assert torch.equal(true.answers.sort().values, shuffled.answers.sort().values)

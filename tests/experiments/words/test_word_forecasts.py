@@ -40,4 +40,4 @@ def test_the_rows_of_tables_are_these(capitals):
     assert row["q"] == pytest.approx(capitals.rule.strength, rel=1e-4)
     assert row["led"] == pytest.approx(capitals.led.mean(), rel=1e-4)
     assert row["strength"] == capitals.strength
-    assert last_retrievable_fact(4, 2, 8, 0)["facts"] == len(capitals.led)
+    assert last_retrievable_fact(4, 2, 12, 0)["facts"] == len(capitals.led)  # in eight some are hidden
