@@ -13,6 +13,7 @@ import torch
 from assocmem.checks import require_integer
 from assocmem.deciding import certificates
 from assocmem.deciding.certificates import Certificate
+from assocmem.deciding.comparisons import as_given_to_verifier
 from assocmem.deciding.feasibility import Verdict, decide
 from assocmem.experiments.bisection import last_that_holds
 from assocmem.pairs.data import Facts
@@ -164,11 +165,10 @@ def weights_by_fact(certificate: Certificate, facts: Facts) -> tuple[np.ndarray,
     """
     if facts.m * facts.n > MOST_WEIGHTS:
         return None
-    arrays = (x.detach().cpu().double().numpy() for x in (facts.U, facts.V))
-    weights = certificates.weights_of(certificate, *arrays, facts.answers.cpu().numpy())
+    U, V, answers = as_given_to_verifier(facts)
+    weights = certificates.weights_of(certificate, U, V, answers)
     if weights is None or not np.isfinite(weights).all():
         return None
-    V = facts.V.detach().cpu().double().numpy()
     size = np.abs(V).max()
     shares = weights.sum(axis=0) * np.linalg.norm(V / size, axis=0)
     total = shares.sum()

@@ -297,6 +297,11 @@ def _alone(report, facts, names, stage):
     answers = facts.answers.tolist()
     k = report.sizes.top
     found = [(i, int(answers[i] == 0)) for i in (~facts.V.any(dim=0)).nonzero().flatten().tolist()]
+
+    def tell():
+        report.alone = [Involved(i, key(i), target(answers[i]), target(j), 0.0) for i, j in sorted(found)]
+
+    tell()
     doubtful = doubtful_answers(facts, k)
     if len(doubtful) > MOST_ALONE:
         report.notes.append(
@@ -305,9 +310,8 @@ def _alone(report, facts, names, stage):
     for count, answer in enumerate(doubtful[:MOST_ALONE], 1):
         which, against = hidden_alone(facts, k, answer)
         found += [(i, against) for i in which]
-        report.alone = [Involved(i, key(i), target(answers[i]), target(j), 0.0) for i, j in sorted(found)]
+        tell()
         stage(f"facts that are impossible by themselves: {count} of {len(doubtful)} answers")
-    report.alone = [Involved(i, key(i), target(answers[i]), target(j), 0.0) for i, j in sorted(found)]
 
 
 def _without_hopeless(report, facts):
