@@ -15,25 +15,27 @@ The loss of lists is ``log(1 + exp(-m))`` of the margin ``m = s_ii - q |W v_i| /
 are those of tail-average learning with ``c(nu) = q nu``: the longer tail, without any smoothing.
 """
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy import optimize, special
 
 from assocmem.checks import require, require_numbers
-from assocmem.theory.ridgeless import (
-    FRACTIONS,
-    LEAST_EXCESS,
-    LOADS,
-    hinge_moments,
-    sat_edge,
-    tail_mean,
+from assocmem.theory.ridgeless import FRACTIONS, LEAST_EXCESS, LOADS, hinge_moments, sat_edge, tail_mean
+from assocmem.theory.scalar import (
+    GAUSSIAN_RANGE,
+    GAUSSIAN_STEP,
+    LOGISTIC_RANGE,
+    LOGISTIC_STEP,
+    NODES,
+    RANGES,
+    RESIDUAL_TOLERANCE,
+    STEP_TOLERANCE,
+    WEIGHTS,
+    ScalarSolution,
+    broadcast,
+    density,
+    prox,
 )
-from assocmem.theory.scalar import RANGES, ScalarSolution, broadcast, saddle_points
-
-SHARPEST = RANGES["beta"][1]
-"""Inverse width of the smoothing with which the loss of lists is solved, in place of an infinite one."""
 
 FAR = 3.0
 """Quantile from which on the mean excess over it is a continued fraction, as a difference loses digits."""
@@ -175,13 +177,44 @@ def best_share(load: ArrayLike) -> np.ndarray | float:
     return np.minimum(special.ndtr(-np.asarray(sat_edge(load))), 0.5)[()]
 
 
+def vanishing_load(r: ArrayLike) -> np.ndarray | float:
+    """Load from which on the loss of lists is least at the zero memory, whatever the ridge: ``1 / q_r^2``.
+
+    A small memory changes the mean loss by ``(q_r - 1 / sqrt(load)) nu / 2``: its signals can be larger than
+    zero by as much as so many keys let them, and each of its spreads costs q_r.
+
+    Parameters
+    ----------
+    r : array_like
+        Shares of the list in (0, 1/2].
+
+    Returns
+    -------
+    ndarray or float
+        Increasing in r, above the list capacity; infinite at r = 1/2.
+
+    Raises
+    ------
+    ValueError
+        For a share outside (0, 1/2].
+    """
+    with np.errstate(divide="ignore"):
+        return 1 / np.square(list_quantile(r))
+
+
 def solve_list(load: ArrayLike, r: ArrayLike, *, ridge: ArrayLike) -> ScalarSolution:
     """The two numbers and the laws of the loss of lists, ``log(1 + exp(-m))`` with a ridge.
+
+    They are the saddle point of the potential of tail-average learning with ``c(nu) = q_r nu``:
+
+        nu^2 = load chi^2 E a^2   and   ridge - 1 / (load chi) + (q_r E a - E a G) / nu = 0,
+
+    where ``a = sigma(-y)`` and ``y = Prox_chi(nu G - q_r nu)``.
 
     Parameters
     ----------
     load : array_like
-        ``alpha = n / d^2`` in [1e-6, 1e6].
+        ``alpha = n / d^2``, at least 1e-6, at most 1e6 and below `vanishing_load`.
     r : array_like
         Shares of the list in [1e-12, 1/2].
     ridge : array_like
@@ -191,24 +224,108 @@ def solve_list(load: ArrayLike, r: ArrayLike, *, ridge: ArrayLike) -> ScalarSolu
     -------
     ScalarSolution
         With attributes of the broadcast shape of the parameters: ``r`` is the share of the list, ``beta``
-        infinite, ``c`` the spread times ``q_r``, and ``mu`` the threshold of the equivalent tail.
+        infinite, and both ``c`` and ``mu`` are ``q_r nu``, which a signal in the top share r passes.
 
     Raises
     ------
     ValueError
-        For a parameter out of range, or a ridge of 0 at a load that is not above the list capacity.
+        For a parameter out of range, a load at which the best memory is zero, or a ridge of 0 at a load that
+        is not above the list capacity.
     """
     load, r, ridge = broadcast(load=load, r=r, ridge=ridge)
     require_numbers("load", load, *RANGES["load"], ends="[]")
     require_numbers("r", r, FRACTIONS[0], 0.5, ends="[]")
     require_numbers("ridge", ridge, 0, RANGES["ridge"][1], ends="[]")
-    capacity = list_capacity(r)
-    without = (ridge < RANGES["ridge"][0]) & ~((ridge == 0) & (load > capacity * (1 + LEAST_EXCESS)))
+    capacity, most = list_capacity(r), vanishing_load(r) * (1 - LEAST_EXCESS)
+    allowed = "below 1 / q_r^2, from where on the best memory is zero"
+    require(bool(np.all(load < most)), "load", load.tolist(), allowed)
+    ok = (ridge >= RANGES["ridge"][0]) | ((ridge == 0) & (load > capacity * (1 + LEAST_EXCESS)))
     allowed = "in [1e-16, 1000], or 0 where the load is above the list capacity"
-    require(not np.any(without), "ridge", ridge.tolist(), allowed)
-    tail = np.minimum(equivalent_tail(r), np.nextafter(1, 0))
-    found = saddle_points(load, tail, np.full(load.shape, SHARPEST), ridge)
-    return replace(found, r=r[()], beta=np.full(load.shape, np.inf)[()])
+    require(bool(np.all(ok)), "ridge", ridge.tolist(), allowed)
+    q = np.asarray(list_quantile(r))
+    points = [
+        _saddle_point(*(float(v) for v in point)) for point in zip(load.flat, q.flat, ridge.flat, strict=True)
+    ]
+    nu, chi, loss, residual = (np.array(column).reshape(load.shape) for column in zip(*points, strict=True))
+    columns = (nu, chi, q * nu, q * nu, loss, loss + 0.5 * ridge * nu**2, residual)
+    asked = (load, r, np.full(load.shape, np.inf), ridge)
+    return ScalarSolution(*(v[()] for v in (*asked, *columns, residual <= RESIDUAL_TOLERANCE)))
+
+
+# --- the saddle point --------------------------------------------------------------------------------------
+
+
+def _saddle_point(load, q, ridge):
+    """One point: nu, chi, loss, and the larger error of the two equations relative to their terms."""
+    log_width = (
+        0.0  # logarithm of chi / nu, which changes little with nu: the last one starts the next search
+    )
+
+    def channel(log_nu):
+        """The norm scale, the best chi for it, and the averages there."""
+        nonlocal log_width
+        nu = np.exp(log_nu)
+        log_width = _log_susceptibility(nu, q, load, log_nu + log_width) - log_nu
+        chi = np.exp(log_nu + log_width)
+        return nu, chi, _averages(nu, q, chi)
+
+    def slope(log_nu):
+        """Derivative of the potential at the best chi, over nu; increasing where it matters."""
+        nu, chi, at = channel(log_nu)
+        return ridge - 1 / (load * chi) + (q * at["a"] - at["aG"]) / nu
+
+    # Below the capacity chi grows exponentially with nu: so upward in small steps, from where it is small.
+    low = high = min(0.0, 0.5 * np.log(load))
+    if slope(low) > 0:
+        while slope(low) > 0:
+            low, high = low - 2, low
+    else:
+        while slope(high) < 0:
+            low, high = high, high + 0.5
+    nu, chi, at = channel(optimize.brentq(slope, low, high, xtol=1e-15, rtol=1e-15))
+    terms = ridge, -1 / (load * chi), q * at["a"] / nu, -at["aG"] / nu
+    norm, variance = sum(terms) / max(map(abs, terms)), load * chi**2 * at["aa"] / nu**2 - 1
+    return float(nu), float(chi), float(at["loss"]), float(max(abs(norm), abs(variance)))
+
+
+def _log_susceptibility(nu, q, load, start):
+    """Logarithm of the chi with ``nu^2 = load chi^2 E a^2``, by Newton's method."""
+    log_chi, low, high = start, -np.inf, np.inf
+    for _ in range(200):
+        at = _averages(nu, q, np.exp(log_chi))
+        miss = np.log(load * at["aa"]) + 2 * (log_chi - np.log(nu))
+        low, high = (log_chi, high) if miss < 0 else (low, log_chi)
+        following = log_chi - miss * at["aa"] / (2 * at["response"])
+        if not low <= following <= high:
+            following = 0.5 * (low + high)
+        moved, log_chi = abs(following - log_chi), following
+        if moved <= STEP_TOLERANCE:
+            break
+    return log_chi
+
+
+def _averages(nu, q, chi):
+    """Averages over G of what the equations need, with panels over y that are cut where the loss bends."""
+    grid = np.arange(-GAUSSIAN_RANGE, GAUSSIAN_RANGE + GAUSSIAN_STEP, GAUSSIAN_STEP)
+    edges = prox(nu * (grid - q), chi)
+    bends = np.arange(-LOGISTIC_RANGE, np.log1p(chi) + LOGISTIC_RANGE, LOGISTIC_STEP)
+    edges = np.sort(np.concatenate([edges, bends[(bends > edges[0]) & (bends < edges[-1])]]))
+    half = 0.5 * np.diff(edges)[:, None]
+    y = (edges[:-1, None] + half * (1 + NODES)).ravel()
+    a, rest = special.expit(-y), special.expit(y)
+    G = (y - chi * a) / nu + q
+    weights = (half * WEIGHTS).ravel() * density(G) * (1 + chi * a * rest) / nu
+    values = {
+        "a": a,
+        "aG": a * G,
+        "aa": a**2,
+        "response": a**2 / (1 + chi * a * rest),
+        "loss": np.logaddexp(0, -y),
+    }
+    return {name: weights @ value for name, value in values.items()}
+
+
+# --- the shares beyond a level -----------------------------------------------------------------------------
 
 
 def _hazard(x):
