@@ -312,6 +312,22 @@ def list_memory(
     return {"n": pairs.n} | {k: x if x is None else float(f"{x:.6g}") for k, x in found.items()}
 
 
+def list_verdict(
+    d: Dimension,
+    n: Count,
+    r: ListFraction,
+    seed: Seed,
+) -> Row:
+    """Has any memory every signal ``q_r`` spreads of its key above zero? 1, 0, or nothing; work; margin."""
+    from assocmem.deciding.lists import decide_list
+    from assocmem.pairs.data import derived_seed, gaussian_pairs
+
+    # counts at different numbers of pairs are to be independent, and nested pairs are not
+    found = decide_list(gaussian_pairs(n, d, seed=derived_seed(seed, n)), r)
+    feasible = None if found.feasible is None else int(found.feasible)
+    return {"feasible": feasible, "passes": found.passes, "margin": float(f"{found.margin:.3g}")}
+
+
 REGISTERED = (
     top1_verdict,
     tail_verdict,
@@ -333,6 +349,7 @@ REGISTERED = (
     word_costs,
     last_ruled_fact,
     list_memory,
+    list_verdict,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
