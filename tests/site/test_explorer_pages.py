@@ -114,7 +114,8 @@ def test_lists_are_those_of_the_package(explorer):
     found = page.evaluate(
         """([shares, loads]) => {
             const {theory} = assocmem;
-            return [shares.map(theory.listCapacity), shares.map(theory.equivalentTail), loads.map(theory.bestShare)];
+            const ofShares = [theory.listCapacity, theory.equivalentTail].map(f => shares.map(f));
+            return [...ofShares, loads.map(theory.bestShare)];
         }""",
         [shares, loads],
     )

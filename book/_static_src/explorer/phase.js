@@ -87,7 +87,8 @@
         { label: [0.7, 0.7, "loss can vanish"] }, { label: [0.32, 1.45, "loss stays positive"] },
         { dots: [[r, load]], class: "am-here", big: true, name: "the point shown" },
       ],
-      text: `The critical load rises from 0 at r = 0 to 2 at r = 1. The point is at r = ${say(r)}, load ${say(load)}, ${below ? "below" : "above"} the critical load ${say(critical)}.`,
+      text: `The critical load rises from 0 at r = 0 to 2 at r = 1. The point is at r = ${say(r)}, load ${say(load)}, ${below ? "below" : "above"} the critical load ${say(critical)}. ` +
+        `The list capacity, up to which every key can be in the top r, rises from 0 to 2 at r = ½${r <= 0.5 ? `; here it is ${say(theory.listCapacity(r))}` : ""}.`,
     });
     if (!laws) {
       answer.textContent = "Exactly at the critical load the norm diverges and the loss vanishes, slower than on either side: move a little.";
