@@ -84,7 +84,7 @@
         ...levels.map(({ m, line }, i) => ({ line, class: "am-below am-dotted", name: i ? "" : "every margin at least 2, 1, ½ times ν (from below)" })),
         { line: lists, class: "am-any-memory am-dashed", name: "list capacity: every key in the top r" },
         { line: boundary, class: "am-critical", name: "critical load" },
-        { label: [0.7, 0.7, "loss can vanish"] }, { label: [0.32, 1.45, "loss stays positive"] },
+        { label: [0.7, 0.7, "loss can vanish"] }, { label: [0.6, 1.45, "loss stays positive"] },
         { dots: [[r, load]], class: "am-here", big: true, name: "the point shown" },
       ],
       text: `The critical load rises from 0 at r = 0 to 2 at r = 1. The point is at r = ${say(r)}, load ${say(load)}, ${below ? "below" : "above"} the critical load ${say(critical)}. ` +
@@ -104,8 +104,8 @@
     const rows = [];
     if (r <= 0.5) {
       const tail = theory.equivalentTail(r), most = theory.listCapacity(r);
-      rows.push([`every key in the top ${percent(r)}: up to the load α_list(r)`, `${say(most, 6)}, by the tail average of the r′ = ${say(tail, 4)}`, most]);
-      rows.push(["longer tail r′ that reaches it, α_c(r′) = α_list(r)", say(tail, 6), tail]);
+      rows.push([`every key in the top ${percent(r)}: up to the load`, `${say(most, 6)}, by the tail average of the r′ = ${say(tail, 4)}`, most]);
+      rows.push(["longer tail r′, whose critical load that is", say(tail, 6), tail]);
     }
     if (load <= 2) {
       const share = theory.bestShare(load);
