@@ -84,6 +84,7 @@ def test_no_spreads_are_half_of_the_list():
     assert not proved(pairs, 0.5)
     assert not proved(pairs, 0.4999999)
     assert not decide_list(pairs, 0.4999999).certificate.vectors.any()
+    assert not proved(Pairs(1e6 * pairs.U, pairs.V), 0.15)  # so long that spreads are next to nothing
 
 
 @pytest.mark.parametrize("size", [1e-25, 1e-3, 1e3, 1e25])

@@ -229,3 +229,12 @@ def test_too_many_pairs_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="pairs = '12 pairs': must be fewer"):
         fit_list(gaussian_pairs(12, 4, seed=1), 0.3, ridge=0.1)
     assert list_fit_bytes(10**5, 500) < 4 * 2**30
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_fit_on_a_card_is_that_on_the_processor():
+    there = fit_list(gaussian_pairs(180, 20, seed=1, device="cuda"), 0.15, ridge=1e-6)
+    here = fit_list(gaussian_pairs(180, 20, seed=1), 0.15, ridge=1e-6)
+    assert there.converged and there.W.device.type == "cuda"
+    assert there.objective == pytest.approx(here.objective, rel=2e-6)
