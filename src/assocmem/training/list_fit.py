@@ -19,7 +19,7 @@ subgradient, so the gap is a bound at kinks as well.
 
 **No memory at all.** At W = 0 all ``a_i = 1/2``, and W = 0 is the minimiser exactly if
 ``sum (u_i - q e_i / sqrt(d)) v_i' = 0`` for some e_i in the unit ball (proved above: the gap is zero then).
-Least squares gives such e_i, ``e_i = sqrt(d) X v_i / q`` with X the least-squares memory, if none is too long.
+Least squares gives ``e_i = sqrt(d) X v_i / q`` with X the least-squares memory, if none of these is too long.
 For random pairs their lengths are near ``1 / (q sqrt(load))``, so that beyond the load ``1 / q^2`` a memory
 pays more for its spreads than its signals bring (derived, and seen; at smaller loads the least-squares memory
 itself lowers the loss). Where some e_i are too long, they are cut to the ball and projected to the linear
