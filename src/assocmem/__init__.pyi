@@ -9,6 +9,10 @@ from .deciding.feasibility import Verdict as Verdict
 from .deciding.feasibility import decide as decide
 from .deciding.feasibility import decide_top1 as decide_top1
 from .deciding.feasibility import verify as verify
+from .deciding.list_certificates import ListCertificate as ListCertificate
+from .deciding.lists import ListVerdict as ListVerdict
+from .deciding.lists import decide_list as decide_list
+from .deciding.lists import verify_list as verify_list
 from .memories.clipped import ClippedMemory as ClippedMemory
 from .memories.clipped import clipped_memory as clipped_memory
 from .memories.clipped import equalised_memory as equalised_memory

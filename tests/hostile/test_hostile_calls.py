@@ -23,6 +23,7 @@ import torch
 
 import assocmem
 from assocmem.deciding.feasibility import decide_top1
+from assocmem.deciding.lists import decide_list
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.removal.hessians import Problem, evaluate
@@ -135,6 +136,7 @@ def calls():
     solution, laws = solve_scalar(1.0, 0.2, beta=5.0, ridge=0.01), sat_laws(0.1, 0.2)
     sized = laws_at_size(0.1, 0.2, 10, beta=5.0, ridge=0.01)
     certificate = decide_top1(gaussian_pairs(12, 8, seed=1)).certificate
+    listed = decide_list(pairs, 0.3).certificate
     at = {"load": 1.0, "r": 0.2, "beta": 5.0, "ridge": 0.01}
     saddle = {"nu": 1.0, "chi": 1.0} | at
     log, logs, repaired = {"log_n": 30.0}, [20.0, 100.0, 900.0], [4.0, 3.0, 2.4]
@@ -223,6 +225,7 @@ def calls():
             "tol": 1e-3,
             "max_passes": 60,
             "W0": W,
+            "until": None,
         },
         "training.list_fit.list_fit_bytes": {"n": 12, "d": 4, "m": 12, "d_out": 4},
         "training.list_loss.list_level": {"r": 0.3},
@@ -440,6 +443,8 @@ def calls():
             "checkpoint": None,
             "report": None,
         },
+        "deciding.lists.decide_list": {"pairs": pairs, "r": 0.3, "max_passes": 300},
+        "deciding.lists.verify_list": {"certificate": listed, "pairs": pairs, "r": 0.3},
         "deciding.feasibility.verify": {
             "certificate": certificate,
             "pairs": gaussian_pairs(12, 8, seed=1),

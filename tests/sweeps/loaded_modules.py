@@ -19,6 +19,7 @@ TRAINED = {"r": 0.3, "beta": 4.0, "ridge": 1e-1}
 CALLS: dict[str, list[dict]] = {
     "top1_verdict": [{"n": 12, "d": 3, "seed": 0}, {"n": 12, "d": 8, "seed": 0}],
     "tail_verdict": [{"r": 0.3, "n": 12, "d": 3, "seed": 0}, {"r": 0.3, "n": 12, "d": 8, "seed": 0}],
+    "place_verdict": [{"n": 12, "k": 2, "d": 3, "seed": 0}, {"n": 12, "k": 4, "d": 8, "seed": 0}],
     "last_retrievable": [{"d": 4, "seed": 0}],
     "fact_verdict": [
         {"d_in": 4, "d_out": 3, "m": 5, "n": n, "seed": 0, "k": k, "in_turn": k - 1}

@@ -30,9 +30,10 @@ floating-point numbers with q between them, from the series of the normal law in
 digits as it takes. A memory is asked to do it for the upper one, which is harder. Weights have to prove
 that it cannot be done for the lower one, which is easier, so that it cannot be done for q either.
 
-**Half of the list.** For r = 1/2 there is no cone but a half-space, ``u_i' W v_i > 0``, and no room in
-vectors of length zero. The same weights are then a proof that no memory has each signal beat the score of a
-target that is zero, which `assocmem.deciding.certificates` checks.
+**Half of the list.** For r = 1/2 there is no cone but a half-space, ``u_i' W v_i > 0``, so that all e_i are
+zero and have no room. The weights are then a proof that no memory has each signal beat the score of a target
+that is zero, which `assocmem.deciding.certificates` checks. What half of the list proves, it proves for any
+smaller share.
 """
 
 import math
@@ -272,10 +273,10 @@ def _cancels(weights, vectors, U, V, own, r):
     if not (weights >= 0).all() or not weights.any():
         return False
     used = weights > 0
-    if not V[:, used].any(axis=0).all():
-        return True  # a key that is zero has a signal of zero, which is never above its spread
-    if r == 0.5:
-        return _cancels_for_half(weights, U, V, own)
+    if not (V[:, used].any(axis=0) & U[:, own[used]].any(axis=0)).all():
+        return True  # a key or a target that is zero has a signal of zero, which is never above its spread
+    if r == 0.5 or not vectors.any():
+        return not vectors.any() and _cancels_for_half(weights, U, V, own)
     weights, vectors, targets, V = weights[used], vectors[:, used], U[:, own[used]], V[:, used]
     if len(weights) == 1:
         V = np.ones((1, 1))  # a target within kappa of zero: its key plays no part

@@ -45,6 +45,23 @@ def tail_verdict(r: Fraction, n: Count, d: Dimension, seed: Seed, *, checkpoint:
     return {"feasible": feasible, "steps": found.steps, "passes": found.passes}
 
 
+def place_verdict(
+    n: Count,
+    k: Annotated[int, "competitors to beat on average; [1, 100000000]"],
+    d: Dimension,
+    seed: Seed,
+    *,
+    checkpoint: str | None = None,
+) -> Row:
+    """Can every signal beat the mean of its k best competitors? 1, 0 or nothing; work."""
+    from assocmem.deciding.feasibility import decide
+    from assocmem.pairs.data import gaussian_pairs
+
+    found = decide(gaussian_pairs(n, d, seed=seed), k, checkpoint=checkpoint)
+    feasible = None if found.feasible is None else int(found.feasible)
+    return {"feasible": feasible, "steps": found.steps, "passes": found.passes}
+
+
 def last_retrievable(d: Dimension, seed: Seed) -> Row:
     """Largest number of pairs, the first of one instance, that some memory retrieves: certified."""
     from assocmem.experiments.first_place.norm_peak import last_retrievable as search
@@ -331,6 +348,7 @@ def list_verdict(
 REGISTERED = (
     top1_verdict,
     tail_verdict,
+    place_verdict,
     last_retrievable,
     fact_verdict,
     structure,
@@ -390,6 +408,10 @@ def _asks_of_pooled(n, k):
     return [("k", k < n, f"at most n - 1 = {n - 1}")]
 
 
+def _asks_of_place_verdict(n, k, d, seed):
+    return [("k", k < n, f"at most n - 1 = {n - 1}")]
+
+
 def _asks_of_outer_product_failure(n, ratio):
     import math
 
@@ -415,6 +437,7 @@ RELATIONS = {
     "removal_motion": _asks_of_removal_motion,
     "dimension": _asks_of_dimension,
     "pooled": _asks_of_pooled,
+    "place_verdict": _asks_of_place_verdict,
     "outer_product_failure": _asks_of_outer_product_failure,
     "last_ruled_fact": _asks_of_last_ruled_fact,
 }

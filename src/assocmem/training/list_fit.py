@@ -17,10 +17,12 @@ zero, ``h(a_i) - a_i m_i`` is the loss of key i and ``mean a_i m_i = <G, W>``. T
 is therefore the squared gradient over 2 c. Strong convexity with the modulus c gives the same for any
 subgradient, so the gap is a bound at kinks as well.
 
-**No memory at all.** Where the load exceeds about ``1 / q^2``, the minimiser is W = 0: a memory pays more for
-its spreads than its signals bring. There ``a_i = 1/2``, and W = 0 is the minimiser exactly if ``sum (u_i - q
-e_i / sqrt(d)) v_i' = 0`` for some e_i in the unit ball. The e_i of least squares are ``e_i = sqrt(d) X v_i /
-q`` with X the least-squares memory; where some are too long, they are projected to the ball and to the linear
+**No memory at all.** At W = 0 all ``a_i = 1/2``, and W = 0 is the minimiser exactly if
+``sum (u_i - q e_i / sqrt(d)) v_i' = 0`` for some e_i in the unit ball (proved above: the gap is zero then).
+Least squares gives ``e_i = sqrt(d) X v_i / q`` with X the least-squares memory, if none of these is too long.
+For random pairs their lengths are near ``1 / (q sqrt(load))``, so that beyond the load ``1 / q^2`` a memory
+pays more for its spreads than its signals bring (derived, and seen; at smaller loads the least-squares memory
+itself lowers the loss). Where some e_i are too long, they are cut to the ball and projected to the linear
 equation in turn. L-BFGS-B would go towards this kink for ever, so that it is looked at first, unless a memory
 to start from is given.
 """
