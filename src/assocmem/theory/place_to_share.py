@@ -77,6 +77,8 @@ class TwoLevels:
     ----------
     lower, upper : float
         The levels a and b. Competitors above b fall by b - a, those between fall to a.
+    expected : float
+        The level above which k competitors are expected, between the two.
     rise : float
         Of the signal, ``k (b - a)``.
     log_moved : float
@@ -89,6 +91,7 @@ class TwoLevels:
 
     lower: float
     upper: float
+    expected: float
     rise: float
     log_moved: float
     untied: float
@@ -204,7 +207,7 @@ def two_levels(log_n: float, log_k: float, signal: float = 0.0) -> TwoLevels:
     above, beyond = float(found.above_a[0]), float(found.above_b[0])
     lower, upper = float(found.a[0]), float(found.a[0] + found.c[0])
     log_moved = math.log(above) + log_k
-    return TwoLevels(lower, upper, tau, log_moved, beyond / above, float(found.distance[0]))
+    return TwoLevels(lower, upper, column.middle, tau, log_moved, beyond / above, float(found.distance[0]))
 
 
 def place_from_levels(log_n: float, log_k: float = 0.0, *, fluctuations: bool = True) -> float:
@@ -326,7 +329,7 @@ class _Column:
         return mean, square
 
     def lower_level(self, c):
-        """The a for which all falls add up to k times c, by Newton's method on a logarithm, kept in bounds."""
+        """The a for which all falls add up to k times c, by Newton on a logarithm, kept in bounds."""
         low, high = self.middle - c, np.full_like(c, self.middle)
         a = np.maximum(low, high - np.minimum(c / 2, 1 / max(self.middle, 1)))
         for _ in range(MOST_STEPS):
