@@ -44,6 +44,8 @@ from .theory.scalar import ScalarSolution as ScalarSolution
 from .theory.scalar import solve_scalar as solve_scalar
 from .training.fit import Fit as Fit
 from .training.fit import fit as fit
+from .training.list_fit import ListFit as ListFit
+from .training.list_fit import fit_list as fit_list
 from .training.losses import CrossEntropy as CrossEntropy
 from .training.losses import TailAverage as TailAverage
 

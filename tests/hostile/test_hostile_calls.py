@@ -216,6 +216,18 @@ def calls():
             "report": None,
         },
         "training.fit.fit_bytes": {"n": 12, "d": 4, "m": 12, "d_out": 4},
+        "training.list_fit.fit_list": {
+            "pairs": pairs,
+            "r": 0.3,
+            "ridge": 0.1,
+            "tol": 1e-3,
+            "max_passes": 60,
+            "W0": W,
+        },
+        "training.list_fit.list_fit_bytes": {"n": 12, "d": 4, "m": 12, "d_out": 4},
+        "training.list_loss.list_level": {"r": 0.3},
+        "training.list_loss.list_pass": {"pairs": pairs, "r": 0.3, "W": W, "features": True},
+        "training.list_loss.list_hessian_product": {"pairs": pairs, "r": 0.3, "W": W, "D": W},
         "training.losses.TailAverage": {"r": 0.3, "beta": 2.0},
         "training.losses.require_loss": {"loss": loss},
         "training.losses.second_order": {
