@@ -22,10 +22,10 @@
 
 # %% tags=["parameters"]
 sizes = [1000, 1000000, 1000000000, 1000000000000]  # pairs; [1000, 1000000000000]
-ratios = 9  # lengths of tails at each size, evenly in log k; [3, 40]
+ratios = 7  # lengths of tails at each size, evenly in log k; [3, 40]
 digits = 4000  # decimal digits of the largest number of pairs; [100, 100000]
 seed = 1  # base seed of the projections of random columns; [0, inf)
-draws = 3000  # columns projected for comparison; [100, 1000000]
+draws = 1000  # columns projected for comparison; [100, 1000000]
 
 # %% tags=["hide-input"]
 import math
@@ -224,7 +224,7 @@ figure
 # `statistical_dimension` simulates the order statistics of the competitors and integrates the signal out exactly, to about four digits; it shares no step with the levels.
 
 # %%
-grid = [(n, round(k)) for n in (100, *sizes) for k in np.geomspace(1, n / 4, 5)]
+grid = [(n, round(k)) for n in (100, *sizes) for k in np.geomspace(1, n / 4, 4)]
 simulated = [statistical_dimension(n, k) for n, k in progress(grid, "simulated")]
 levels, without = [], []
 for n, k in progress(grid, "levels"):

@@ -76,9 +76,9 @@ def squared_distance(g, k):
 @pytest.mark.parametrize("k", [1, 3])
 def test_projected_columns_cost_what_the_levels_say(k):
     rng = np.random.default_rng(5)
-    bills = [squared_distance(rng.standard_normal(9), k) for _ in range(250)]
-    # ten scores are few for an expansion, which is 0.02 off
-    assert place(9, k) == pytest.approx(np.mean(bills), abs=4 * np.std(bills) / 250**0.5 + 0.03)
+    bills = [squared_distance(rng.standard_normal(7), k) for _ in range(120)]
+    # seven scores are few for an expansion, which is 0.02 off
+    assert place(7, k) == pytest.approx(np.mean(bills), abs=4 * np.std(bills) / 120**0.5 + 0.03)
 
 
 def test_longer_tails_ask_for_less_and_more_pairs_for_more():
@@ -94,7 +94,12 @@ def test_nothing_jumps_where_one_way_of_computing_gives_way_to_another():
         around = [place_from_levels(log_n + x, log_k) for x in np.linspace(-3, 3, 7)]
         assert np.ptp(np.diff(around, 2)) < 1e-3
     along = [place_from_levels(30.0, x) for x in np.linspace(2.0, 5.0, 13)]
-    assert np.ptp(np.diff(along, 3)) < 0.01
+    assert np.ptp(np.diff(along, 3)) < 0.03
+
+
+def test_a_tail_is_taken_for_infinite_without_a_jump():
+    below, above = (place_from_levels(60.0, math.log(1e9) + x) for x in (-1e-9, 1e-9))
+    assert above == pytest.approx(below, abs=1e-7)
 
 
 def test_the_levels_balance():
@@ -161,6 +166,7 @@ def test_the_shift_of_lists_solves_its_equation():
     z = np.expm1(zeta) - zeta
     z[0] = zeta[0] ** 2 / 2 + zeta[0] ** 3 / 6 + zeta[0] ** 4 / 24
     expected = 2 * np.log(z * np.exp(-zeta)) - zeta**2 / z
+    expected[-1] = -2 * (1 + zeta[-1]) * np.exp(-zeta[-1]) - zeta[-1] ** 2 / z[-1]
     np.testing.assert_allclose(list_shift(z), expected, rtol=1e-9)
 
 

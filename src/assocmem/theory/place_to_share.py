@@ -62,6 +62,10 @@ LOG_SHARE_BELOW = -600.0
 MOST_STEPS = 100
 """Of the search for the lower level, which takes fewer than ten; each halves an interval at worst."""
 
+LONGEST_COUNTED = math.log(1e9)
+"""Logarithm of the length from which on a tail is taken for infinite. The levels of longer ones are so close
+that their difference drowns in rounding, and what one over the length changes is below 1e-8."""
+
 NEWTON_STEP = 1e-11
 """Relative step after which that search ends: the error left is of the order of its square."""
 
@@ -148,7 +152,9 @@ def list_shift(z: ArrayLike) -> np.ndarray | float:
     for _ in range(60):  # Newton's method for a convex increasing function; it has all digits after a few
         zeta = np.maximum(zeta - (_beyond_linear(zeta) - z) / np.expm1(zeta), zeta / 10)
     # 1 - (1 + zeta) exp(-zeta) is z exp(-zeta) at this zeta, which loses nothing for a small z
-    return (2 * (np.log(z) - zeta) - zeta**2 / z)[()]
+    far = np.maximum(zeta, 2)
+    logarithm = np.where(zeta < 2, np.log(z) - zeta, np.log1p(-(1 + far) * np.exp(-far)))
+    return (2 * logarithm - zeta**2 / z)[()]
 
 
 def log_log_coefficient(z: ArrayLike) -> np.ndarray | float:
@@ -298,7 +304,7 @@ class _Column:
     """One key among competitors of which k are expected above the level x_0."""
 
     def __init__(self, log_m, log_k):
-        self.per_k = math.exp(-log_k)  # may vanish: a tail of thousands of digits
+        self.per_k = math.exp(-log_k) if log_k < LONGEST_COUNTED else 0.0
         self.share = math.exp(log_k - log_m)
         self.middle = _level_above(log_k - log_m)
         self.mills = float(_excess_moments(np.array(self.middle))[0])
