@@ -459,7 +459,9 @@ check(
 
 # %%
 room = float(list_capacity(r)) * decided_d**2
-two = [gaussian_pairs(max(4, round(x * room)), decided_d, seed=seed) for x in (0.8, 1.3)]
+two = [
+    gaussian_pairs(max(4, round(x * room)), decided_d, seed=seed) for x in (0.8, 1.3)
+]
 verdicts = [decide_list(instance, r) for instance in two]
 
 # %% tags=["hide-input"]
@@ -484,7 +486,8 @@ Table(
 # %%
 counted = read_table("list_capacity", "verdicts")
 crossings = {
-    size: list_transition(size, *counts) for size, counts in tally_lists(counted).items()
+    size: list_transition(size, *counts)
+    for size, counts in tally_lists(counted).items()
 }
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-list-verdicts", "caption": "Share of instances with a memory for the cone {eq}`eq-list-cone` of a list of 15 per cent, certified (points with 95% intervals), against the load, in several dimensions. Vertical line: the capacity of the list. Curves: a normal law whose place and width are fitted."}, "image": {"alt": "Points of four dimensions that fall from one to zero around a vertical line at a load of one half, steeper for larger dimensions."}}
@@ -551,7 +554,9 @@ check(
 )
 
 # %% tags=["hide-input"]
-spreads = stored[(stored["r"] == 0.15) & (stored["load"] == 0.42)].groupby(["loss", "d"])
+spreads = stored[(stored["r"] == 0.15) & (stored["load"] == 0.42)].groupby(
+    ["loss", "d"]
+)
 spread_of = spreads["spread"].mean()
 seen = sorted({int(x) for x in spread_of.index.get_level_values("d")} & {40, 80, 120})
 Table(
@@ -672,7 +677,9 @@ check(
 from assocmem.theory.lists import best_share, equivalent_tail, list_capacity
 from assocmem.theory.ridgeless import critical_load
 
-print(f"{list_capacity(0.1) * 1e6:.0f} pairs fit, with a tail of {equivalent_tail(0.1):.3f}")
+print(
+    f"{list_capacity(0.1) * 1e6:.0f} pairs fit, with a tail of {equivalent_tail(0.1):.3f}"
+)
 print(f"{critical_load(0.1) * 1e6:.0f} with a tail of 0.1")
 print(f"a list of {100 * best_share(0.4):.1f} % for 400000 pairs")
 
