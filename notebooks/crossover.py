@@ -55,6 +55,11 @@ from assocmem.theory.ridgeless import critical_load
 
 plot.use_style()
 TEN = math.log(10)
+largest = 10**12
+shown = sorted({*sizes, largest})
+
+# %% tags=["memory", "remove-cell"]
+memory = [("draws", draws, lambda size: 8 * 100 * (4 * size + 1))]
 
 # %% [markdown]
 # ## What is claimed
@@ -224,7 +229,7 @@ figure
 # `statistical_dimension` simulates the order statistics of the competitors and integrates the signal out exactly, to about four digits; it shares no step with the levels.
 
 # %%
-grid = [(n, round(k)) for n in (100, *sizes) for k in np.geomspace(1, n / 4, 4)]
+grid = [(n, round(k)) for n in (100, *shown) for k in np.geomspace(1, n / 4, 4)]
 simulated = [statistical_dimension(n, k) for n, k in progress(grid, "simulated")]
 levels, without = [], []
 for n, k in progress(grid, "levels"):
@@ -311,7 +316,7 @@ Table(
 
 # %%
 scaled = {}
-for n in progress(sizes, "sizes"):
+for n in progress(shown, "sizes"):
     tails = np.unique(np.geomspace(1, min(300 * math.log(n), n / 4), ratios).round())
     first = statistical_dimension(n)
     moved = [statistical_dimension(n, int(k)) - first for k in tails]
@@ -327,7 +332,7 @@ for d, line in ((100, "--"), (digits, "-")):
     first = place_from_levels(d * TEN)
     there = [place_from_levels(d * TEN, math.log(x * d * TEN)) - first for x in some]
     ax.plot(some, there, line, color=plot.LIMIT, lw=1, label=f"levels, $10^{{{d}}}$")
-for n, look in series(sizes):
+for n, look in series(shown):
     name = f"$n = 10^{{{round(math.log10(n))}}}$"
     ax.plot(*scaled[n], ls="none", label=name, **look)
 ax.set(xscale="log", xlabel="$k / \\log n$", ylim=(-11, 1))
@@ -389,7 +394,6 @@ check(
 # The next check is by order statistics, with the tolerance of the terms of order $1/\log n$ that are not known.
 
 # %% tags=["hide-input"]
-largest = max(sizes)
 log_n = math.log(largest)
 x, moved = (part[1:] for part in scaled[largest])
 B_there = (log_log_coefficient(2 / x) + 3) / 2
@@ -627,7 +631,7 @@ check(
 
 # %%
 lists = {}
-for n in progress(sizes, "lists"):
+for n in progress(shown, "lists"):
     tails = np.geomspace(1, min(1e4 * math.log(n), n / 4), ratios).astype(int)
     bound = np.array([list_bound(n, int(k)) for k in tails])
     z = list_quantile(tails / n) ** 2 / tails
@@ -641,7 +645,7 @@ ax.plot(kappa, limit, color=plot.INK, label="limit for lists")
 ax.plot(kappa, -8 / 3 / np.sqrt(kappa), ":", color=plot.INK, lw=1)
 average = crossover_shift(2 / kappa) - 2 * np.log(2 / kappa)
 ax.plot(kappa, average, color=plot.TAIL_AVERAGE, label="limit for tail averages")
-for n, look in series(sizes):
+for n, look in series(shown):
     name = f"$n = 10^{{{round(math.log10(n))}}}$"
     z, gap = lists[n]
     ax.plot(2 / z, gap, ls="none", label=name, **look)
