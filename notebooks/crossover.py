@@ -25,7 +25,7 @@ sizes = [1000, 1000000, 1000000000, 1000000000000]  # pairs; [1000, 100000000000
 ratios = 7  # lengths of tails at each size, evenly in log k; [3, 40]
 digits = 4000  # decimal digits of the largest number of pairs; [100, 100000]
 seed = 1  # base seed of the projections of random columns; [0, inf)
-draws = 1000  # columns projected for comparison; [100, 1000000]
+draws = 1000  # columns projected for comparison; [10, 1000000]
 
 # %% tags=["hide-input"]
 import math
@@ -289,6 +289,7 @@ def bill(g, k):
     return (k * (b - a)) ** 2 + np.sum(np.clip(rivals - a, 0, b - a) ** 2)
 
 
+# %%
 rng = np.random.default_rng([seed, 0])
 short = [(100, k) for k in (1, 4, 16, 49)]
 columns = [rng.standard_normal((draws, n)) for n, _ in short]

@@ -196,6 +196,25 @@ def test_the_best_memory_shrinks_to_nothing_at_a_large_load():
         solve_list(0.94, 0.15, ridge=1.0)
 
 
+@pytest.mark.parametrize(("load", "low", "high"), [(0.6, 0.8, 2.5), (1.3, 0, 1e-3)])
+def test_so_it_does_in_a_finite_dimension(load, low, high):
+    """Lengths are smoothed by a millionth; at a load of 1.3 the theory says zero, at 0.6 about one."""
+    d, q, rng = 20, list_quantile(0.15), np.random.default_rng(1)
+    U, V = rng.standard_normal((2, d, round(load * d**2))) / math.sqrt(d)
+
+    def loss(w):
+        Z = w.reshape(d, d) @ V
+        spread = np.sqrt((Z**2).sum(axis=0) / d + 1e-12)
+        margin = (U * Z).sum(axis=0) - q * spread
+        a = special.expit(-margin)
+        slope = -(U * a - q / d * Z * (a / spread)) @ V.T / U.shape[1]
+        return np.logaddexp(0, -margin).mean(), slope.ravel()
+
+    start = (U @ V.T).ravel()
+    best = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-13, "gtol": 1e-8})
+    assert low <= np.linalg.norm(best.x) / d < high
+
+
 @settings(max_examples=20)
 @given(st.floats(-12, math.log10(0.5)), st.floats(-6, 1), st.floats(-16, 3))
 def test_all_points_converge(log_r, log_load, log_ridge):

@@ -18,16 +18,28 @@ just if ``g_1 + A(x) > x``. So
 
 where the first part would be the cost if nobody but the signal could move. Given y, the sum A(x) has
 independent terms, and the mean of a positive part is one integral over its Laplace transform.
+
+For many pairs let N competitors be above the level t. They exceed it like exponential variables of mean
+1 / t, and the k - 1 best of them those that exceed it by more than w / t, where ``k - 1 = N exp(-w)``. With
+the incomplete gamma functions ``A = P(2, w)`` and ``B = 2 P(3, w)`` the others exceed it by ``N A / t`` in
+sum, which has to be t, the way of the signal, and by ``N B / t^2`` in squares. As N is ``n phi(t) / t``,
+
+    D(n, k) = t^2 + 1 + B / A,   with   t^2 = 2 log n - log(4 pi log n) - 2 log N   and   N A = 2 log n,
+
+up to what vanishes. So ``D(n, k) - D(n, 1)`` tends to a function of (k - 1) / log n, `list_shift`. This is
+derived for a fixed ratio and not proved. For k far above log n it joins ``1 / list_capacity(k / n)``, of
+which D falls short by ``(4/3) q sqrt(2 / k)``.
 """
 
 import math
 from functools import cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 from scipy.optimize import brentq
 
-from assocmem.checks import is_number, require, require_integer
+from assocmem.checks import is_number, require, require_integer, require_numbers
 from assocmem.theory.ridgeless import hinge_moments
 from assocmem.theory.tail_cone import LARGEST_N
 
@@ -51,6 +63,9 @@ FREQUENCIES = 40
 
 LOWEST = -40.0
 """Logarithm of the largest part of D that is left out."""
+
+LARGEST_RATIO = 1e12
+"""Largest number of competitors above the signal for each unit of the logarithm of the number of pairs."""
 
 LOWEST_SIZE = -9.0
 """Size below which a competitor has a probability of 1e-19."""
@@ -88,6 +103,36 @@ def list_bound(n: float, k: int = 1) -> float:
     return _list_bound(float(n), int(k))
 
 
+def list_shift(ratio: ArrayLike) -> np.ndarray | float:
+    """Limit of ``D(n, k) - D(n, 1)`` for many pairs, where ``(k - 1) / log n`` stays at a ratio.
+
+    Parameters
+    ----------
+    ratio : array_like
+        In [0, 1e12].
+
+    Returns
+    -------
+    ndarray or float
+        Decreasing from 0; ``-2 log(ratio) + 2 log 2 - 2`` in the end.
+
+    Raises
+    ------
+    ValueError
+        For a ratio out of range.
+    """
+    require_numbers("ratio", ratio, 0, LARGEST_RATIO, ends="[]")
+    half = np.asarray(ratio, dtype=float) / 2
+    low, high = np.full(half.shape, -40.0), np.full(half.shape, 7.0)
+    for _ in range(80):  # bisection for log w
+        log_w = (low + high) / 2
+        w = np.exp(log_w)
+        above = np.exp(-w) > half * special.gammainc(2, w)
+        low, high = np.where(above, log_w, low), np.where(above, high, log_w)
+    A, B = special.gammainc(2, w), 2 * special.gammainc(3, w)
+    return (2 * np.log(A) + B / A - 2)[()]
+
+
 @cache
 def _list_bound(n, k):
     """Result of `list_bound`, which takes a moment."""
@@ -107,9 +152,9 @@ def _saved(y, others):
 
     def size(gap):
         """Logarithm of a bound of the integrand; decreasing in the gap."""
-        return _log_transform(np.ones(1), y, np.array([gap]), others)[0, 0].real
+        return _log_transform(np.ones(1, dtype=complex), y, np.array([gap]), others)[0, 0].real
 
-    far = 1.0
+    far = 1.0  # the gap beyond which nothing is saved
     while size(far) > LOWEST:
         far *= 2
     far = brentq(lambda gap: size(gap) - LOWEST, 0, far, xtol=1e-3 * far) if size(0.0) > LOWEST else far
@@ -132,7 +177,7 @@ def _log_transform(s, y, gaps, others):
     density = density * (y - start)[:, None] * weights / 2
     lost = np.einsum("gu,sgu->sg", density, np.expm1(-s[:, None, None] * (g - x[:, None])))
     # Where a competitor is all but certainly above x, what is left of one is the smaller number.
-    left = np.maximum(1 + lost.real, TINY) + 1j * lost.imag
+    left = np.where(lost == -1, TINY, 1 + lost)
     single = np.where(lost.real > -0.5, _log1p(np.maximum(lost.real, -0.5) + 1j * lost.imag), np.log(left))
     s = s[:, None]
     return s * (x - gaps) + s**2 / 2 + others * single

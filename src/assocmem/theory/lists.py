@@ -12,7 +12,8 @@ place of q. So the tail average of the *longer* tail t with ``kappa_t = q`` is c
 of lists. All of this is derived (heuristically), not proved.
 
 The loss of lists is ``log(1 + exp(-m))`` of the margin ``m = s_ii - q |W v_i| / sqrt(d)``. Its two numbers
-are those of tail-average learning with ``c(nu) = q nu``: the longer tail, without any smoothing.
+are those of tail-average learning with ``c(nu) = q nu``: the longer tail, without any smoothing. As nothing
+is smoothed, the loss has a corner at the zero memory, and from the load ``1 / q^2`` on that is its minimum.
 """
 
 import numpy as np

@@ -17,14 +17,18 @@ zero, ``h(a_i) - a_i m_i`` is the loss of key i and ``mean a_i m_i = <G, W>``. T
 is therefore the squared gradient over 2 c. Strong convexity with the modulus c gives the same for any
 subgradient, so the gap is a bound at kinks as well.
 
-**No memory at all.** Where the load exceeds about ``1 / q^2``, the minimiser is W = 0: a memory pays more for
-its spreads than its signals bring. There ``a_i = 1/2``, and W = 0 is the minimiser exactly if ``sum (u_i - q
-e_i / sqrt(d)) v_i' = 0`` for some e_i in the unit ball. The e_i of least squares are ``e_i = sqrt(d) X v_i /
-q`` with X the least-squares memory; where some are too long, they are projected to the ball and to the linear
-equation in turn. L-BFGS-B would go towards this kink for ever, so that it is looked at first.
+**No memory at all.** At W = 0 all ``a_i = 1/2``, and W = 0 is the minimiser exactly if
+``sum (u_i - q e_i / sqrt(d)) v_i' = 0`` for some e_i in the unit ball (proved above: the gap is zero then).
+Least squares gives ``e_i = sqrt(d) X v_i / q`` with X the least-squares memory, if none of these is too long.
+For random pairs their lengths are near ``1 / (q sqrt(load))``, so that beyond the load ``1 / q^2`` a memory
+pays more for its spreads than its signals bring (derived, and seen; at smaller loads the least-squares memory
+itself lowers the loss). Where some e_i are too long, they are cut to the ball and projected to the linear
+equation in turn. L-BFGS-B would go towards this kink for ever, so that it is looked at first, unless a memory
+to start from is given.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +36,7 @@ import torch
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from assocmem.checks import require, require_integer, require_number
+from assocmem.checks import require, require_callable, require_integer, require_number
 from assocmem.machine import memory_shortage
 from assocmem.pairs.data import Facts, Pairs, require_facts
 from assocmem.pairs.scores import require_memory_matrix
@@ -96,6 +100,7 @@ def fit_list(
     tol: float = 1e-6,
     max_passes: int = 2000,
     W0: torch.Tensor | None = None,
+    until: Callable[[torch.Tensor, ListPass], bool] | None = None,
 ) -> ListFit:
     """Minimise ``mean log(1 + exp(-m_i)) + ridge / (2 d^2) |W|_F^2`` over all memories W.
 
@@ -113,6 +118,8 @@ def fit_list(
         Passes over the vectors after which to give up.
     W0 : Tensor, shape (d_out, d_in), optional
         A memory near the minimiser. By default the least-squares memory at its best size.
+    until : callable, optional
+        Called with the memory and the pass after every pass; the fit ends with this memory where it says yes.
 
     Returns
     -------
@@ -134,6 +141,8 @@ def fit_list(
     if W0 is not None:
         require_memory_matrix(pairs, W0, "W0")
         W0 = W0.detach().double()
+    if until is not None:
+        require_callable("until", until)
     if pairs.U.device.type == "cpu":
         sizes = {} if isinstance(pairs, Pairs) else {"m": pairs.m, "d_out": pairs.d_out}
         shortage = memory_shortage(lambda n: list_fit_bytes(n, pairs.d_in, **sizes), pairs.n)
@@ -141,11 +150,13 @@ def fit_list(
     _require_usual_lengths(pairs)
     pairs = pairs.with_vectors(pairs.U.double(), pairs.V.double())
     with status_line() as show:
-        descent = _Descent(pairs, r, ridge, tol, max_passes, show)
+        descent = _Descent(pairs, r, ridge, tol, max_passes, until, show)
         try:
-            least_squares = _least_squares(pairs)
-            descent.start_at_zero(least_squares, q)
-            descent.go(descent.sized(least_squares) if W0 is None else W0)
+            if W0 is None:
+                least_squares = _least_squares(pairs)
+                descent.start_at_zero(least_squares, q)
+                W0 = descent.sized(least_squares)
+            descent.go(W0)
         except _Done:
             pass
     done, nu = descent.best, float(descent.W.norm()) / math.sqrt(pairs.entries)
@@ -209,8 +220,9 @@ class _Done(Exception):
 class _Descent:
     """The passes of a fit, the best memory so far, and the way down."""
 
-    def __init__(self, pairs, r, ridge, tol, max_passes, show):
-        self.pairs, self.r, self.tol, self.max_passes, self.show = pairs, r, tol, max_passes, show
+    def __init__(self, pairs, r, ridge, tol, max_passes, until, show):
+        self.pairs, self.r, self.tol, self.max_passes = pairs, r, tol, max_passes
+        self.until, self.show = until, show
         self.c = ridge / pairs.entries
         self.passes = 0
         self.gap = self.objective = math.inf
@@ -224,6 +236,9 @@ class _Descent:
         gap = float((gradient * gradient).sum()) / (2 * self.c) / objective if objective else math.inf
         finite = math.isfinite(objective) and not math.isnan(gap)
         require(finite, "pairs", f"an objective of {objective:.0e}", "of lengths at which none overflows")
+        if self.until is not None and self.until(W, done):
+            self.W, self.best, self.objective, self.gap = W, done, objective, gap
+            raise _Done
         self.keep(W, done, objective, gap)
         return objective, gradient
 
