@@ -41,11 +41,10 @@ from assocmem.experiments.transitions import tally, transition, with_both_verdic
 from assocmem.progress import progress
 from assocmem.sweeps.stored_table import read_table
 from assocmem.theory.kinematics import statistical_dimension
-from assocmem.theory.list_cone import list_bound
+from assocmem.theory.list_cone import list_bound, list_shift
 from assocmem.theory.lists import list_capacity, list_quantile
 from assocmem.theory.place_to_share import (
     crossover_shift,
-    list_shift,
     local_coefficient,
     log_log_coefficient,
     place_from_levels,
@@ -641,7 +640,7 @@ for n in progress(shown, "lists"):
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-crossover-lists", "caption": "How far the value of the convex cone overstates what a list of $k$ asks for: the bound $D(n, k)$ less $1/\\alpha_{\\mathrm{list}}(k/n)$, against $2/z = 2k/q^2$, which is about $k/\\log n$ (marks). Black: the limit. Dotted: its leading term. Pink, for comparison: the tail average of the $k$ best less the law of its share, $-z$ to leading order."}, "image": {"alt": "Marks of four sizes that rise from minus five at short lists towards zero at long ones, above a black curve that they approach with growing size; a pink curve reaches zero much earlier."}}
 figure, ax = panels(height=3.6, width=6.4)
 kappa = np.geomspace(0.05, 1e5, 200)
-limit = 2 - 2 * np.log(2 / kappa) + list_shift(2 / kappa)
+limit = 2 - 2 * np.log(2 / kappa) + list_shift(kappa)
 ax.plot(kappa, limit, color=plot.INK, label="limit for lists")
 ax.plot(kappa, -8 / 3 / np.sqrt(kappa), ":", color=plot.INK, lw=1)
 average = crossover_shift(2 / kappa) - 2 * np.log(2 / kappa)
@@ -675,7 +674,7 @@ check(
     rf"$D(n, k)$ less the cone's value at $n = 10^{{{math.log10(largest):g}}}$, "
     "over its limit",
     kind="quadrature",
-    measured=(gap / (2 - 2 * np.log(z) + list_shift(z))).tolist(),
+    measured=(gap / (2 - 2 * np.log(z) + list_shift(2 / z))).tolist(),
     predicted=1,
     tolerance=math.log(log_n) / log_n,
     falsehood=("the convex cone is the truth for every list", 0),

@@ -334,7 +334,6 @@ def calls():
         "theory.lists.vanishing_load": {"r": 0.2},
         "theory.lists.solve_list": {"load": 0.4, "r": 0.2, "ridge": 0.01},
         "theory.place_to_share.crossover_shift": {"z": 0.5},
-        "theory.place_to_share.list_shift": {"z": 0.5},
         "theory.place_to_share.log_log_coefficient": {"z": 0.5},
         "theory.place_to_share.two_levels": {"log_n": 30.0, "log_k": 3.0, "signal": 0.0},
         "theory.place_to_share.place_from_levels": {"log_n": 30.0, "log_k": 3.0, "fluctuations": True},

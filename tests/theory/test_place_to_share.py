@@ -9,7 +9,6 @@ from scipy import optimize
 from assocmem.theory.kinematics import large_size, statistical_dimension
 from assocmem.theory.place_to_share import (
     crossover_shift,
-    list_shift,
     local_coefficient,
     log_log_coefficient,
     place_from_levels,
@@ -143,31 +142,18 @@ def test_the_scaling_function_is_reached_with_its_error_term(ratio):
     assert abs(rest[2]) < 12
 
 
-def test_the_scaling_functions_have_their_limits():
+def test_the_scaling_function_has_its_limits():
     small, large = 1e-9, 50.0
     assert crossover_shift(small) == pytest.approx(2 * math.log(small), abs=1e-8)
     assert crossover_shift(large) == pytest.approx(0, abs=1e-20)
-    assert list_shift(small) == pytest.approx(
         2 * math.log(small) - 2 - 4 / 3 * math.sqrt(2 * small), abs=1e-8
     )
-    assert list_shift(1e9) == pytest.approx(0, abs=1e-6)
     assert log_log_coefficient(small) == pytest.approx(-1, abs=1e-8)
     assert log_log_coefficient(large) == pytest.approx(-3, abs=1e-18)
     z = np.geomspace(1e-12, 1e60, 200)
-    for function in (crossover_shift, list_shift):
-        assert np.all(np.diff(function(z)) >= 0)
-        assert function(z).shape == z.shape
-        assert function(0.3) == pytest.approx(function(np.array([0.3]))[0])
+    assert np.all(np.diff(crossover_shift(z)) >= 0)
+    assert crossover_shift(0.3) == pytest.approx(crossover_shift(np.array([0.3]))[0])
     assert np.all(np.diff(log_log_coefficient(z)) <= 0)
-
-
-def test_the_shift_of_lists_solves_its_equation():
-    zeta = np.array([1e-3, 0.1, 1.0, 5.0, 30.0])
-    z = np.expm1(zeta) - zeta
-    z[0] = zeta[0] ** 2 / 2 + zeta[0] ** 3 / 6 + zeta[0] ** 4 / 24
-    expected = 2 * np.log(z * np.exp(-zeta)) - zeta**2 / z
-    expected[-1] = -2 * (1 + zeta[-1]) * np.exp(-zeta[-1]) - zeta[-1] ** 2 / z[-1]
-    np.testing.assert_allclose(list_shift(z), expected, rtol=1e-9)
 
 
 def test_the_coefficient_is_the_derivative_of_the_scaling_function():
@@ -207,7 +193,7 @@ def test_a_signal_above_the_mean_of_the_tail_is_refused():
         two_levels(30.0, 1.0, -9.5)
 
 
-@pytest.mark.parametrize("function", [crossover_shift, list_shift, log_log_coefficient])
+@pytest.mark.parametrize("function", [crossover_shift, log_log_coefficient])
 @pytest.mark.parametrize("z", [0.0, -1.0, math.nan, math.inf, "1", []])
 def test_a_z_that_is_none_is_refused(function, z):
     with pytest.raises(ValueError, match="^z = "):

@@ -126,37 +126,6 @@ def crossover_shift(z: ArrayLike) -> np.ndarray | float:
         return 2 * np.where(z < 1, np.log(-np.expm1(-z)), np.log1p(-np.exp(-z)))[()]
 
 
-def list_shift(z: ArrayLike) -> np.ndarray | float:
-    """The same for lists, where the signal only has to be among the k best, and not to beat their mean.
-
-    With zeta from ``exp(zeta) - 1 - zeta = z`` it is ``2 log(1 - (1 + zeta) exp(-zeta)) - zeta^2 / z``.
-
-    Parameters
-    ----------
-    z : array_like
-        ``2 log n / k``, in [1e-12, 1e60].
-
-    Returns
-    -------
-    ndarray or float
-        Negative: about ``2 log z - 2`` where the list is much longer than log n.
-
-    Raises
-    ------
-    ValueError
-        For a z out of range.
-    """
-    require_numbers("z", z, 1e-12, SCALES[1], ends="[]")
-    z = np.asarray(z, dtype=float)
-    zeta = np.where(z < 1, np.sqrt(2 * z), np.log1p(z + np.log1p(z)))
-    for _ in range(60):  # Newton's method for a convex increasing function; it has all digits after a few
-        zeta = np.maximum(zeta - (_beyond_linear(zeta) - z) / np.expm1(zeta), zeta / 10)
-    # 1 - (1 + zeta) exp(-zeta) is z exp(-zeta) at this zeta, which loses nothing for a small z
-    far = np.maximum(zeta, 2)
-    logarithm = np.where(zeta < 2, np.log(z) - zeta, np.log1p(-(1 + far) * np.exp(-far)))
-    return (2 * logarithm - zeta**2 / z)[()]
-
-
 def log_log_coefficient(z: ArrayLike) -> np.ndarray | float:
     """The coefficient of ``log log n`` that many pairs show locally, at a fixed k: ``2 z / (e^z - 1) - 3``.
 
@@ -430,10 +399,3 @@ def _excess_moments(x):
 def _series_term(i, p):
     """Coefficient number i of the asymptotic series of moment p."""
     return (-1) ** i * math.factorial(2 * i + p) / (math.factorial(i) * 2**i)
-
-
-def _beyond_linear(x):
-    """``exp(x) - 1 - x`` with the digits of a small x."""
-    series = x**2 / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6))))
-    with np.errstate(over="ignore"):
-        return np.where(x < 1e-2, series, np.expm1(x) - x)
