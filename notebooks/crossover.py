@@ -282,7 +282,7 @@ check(
 
 # %%
 def bill(g, k):
-    """Squared distance of a column of scores, signal first, from the cone of its tail."""
+    """Squared distance of scores, signal first, from the cone of their tail."""
     rivals = np.sort(g[1:])[::-1]
     a, b = tail_levels(g[0], rivals, k)
     return (k * (b - a)) ** 2 + np.sum(np.clip(rivals - a, 0, b - a) ** 2)
@@ -384,7 +384,8 @@ check(
         r"$\log(1 - e^{-z})$, without the factor 2",
         (crossover_shift(2 / np.array(kappas)) / 2).tolist(),
     ),
-    limits="by the levels and not by instances; the tolerance is the error term and a half",
+    limits="by the levels and not by instances; the tolerance is one and a half "
+    "times the error term",
     axis="difference of $d^2/n$",
     each=[rf"$k = {x:g} \log n$" for x in kappas],
 )
@@ -400,7 +401,8 @@ B_there = (log_log_coefficient(2 / x) + 3) / 2
 expected = crossover_shift(2 / x) - 3 * B_there * math.log(2 * log_n) / log_n
 check(
     "beyond-place-to-share",
-    rf"$\delta(n,k) - \delta(n,1)$ by order statistics, $n = 10^{{{math.log10(largest):g}}}$",
+    r"$\delta(n,k) - \delta(n,1)$ by order statistics, "
+    rf"$n = 10^{{{math.log10(largest):g}}}$",
     kind="quadrature",
     measured=moved.tolist(),
     predicted=expected.tolist(),
@@ -453,7 +455,8 @@ check(
     predicted=log_log_coefficient(2 / at).tolist(),
     tolerance=20 * math.log(far_log) / far_log,
     falsehood=("$-3$ for every tail", -3),
-    limits="by the levels, at a size with 434,000 digits; the tolerance is twenty times "
+    limits="by the levels, at a size with 434,000 digits; the tolerance is twenty "
+    "times "
     r"$\log\log n/\log n$ there",
     axis=r"slope against $\log\log n$",
     each=[rf"$k = {x:g} \log n$" for x in at],
@@ -556,7 +559,8 @@ glue("crossover-fall", abs(fall[0]) / fall[1], display=False)
 longer = [(n, k) for n, k in keys if k > 2 * math.log(n)]
 check(
     "beyond-certified-tails",
-    f"certified $d^2/n$ at one half, {len(longer)} sizes and tails with $k > 2 \\log n$",
+    f"certified $d^2/n$ at one half, {len(longer)} sizes and tails with "
+    "$k > 2 \\log n$",
     kind="stored simulation",
     measured=[halves[key].half for key in longer],
     predicted=[place_from_levels(math.log(n), math.log(k)) for n, k in longer],
