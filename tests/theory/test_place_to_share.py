@@ -146,8 +146,6 @@ def test_the_scaling_function_has_its_limits():
     small, large = 1e-9, 50.0
     assert crossover_shift(small) == pytest.approx(2 * math.log(small), abs=1e-8)
     assert crossover_shift(large) == pytest.approx(0, abs=1e-20)
-        2 * math.log(small) - 2 - 4 / 3 * math.sqrt(2 * small), abs=1e-8
-    )
     assert log_log_coefficient(small) == pytest.approx(-1, abs=1e-8)
     assert log_log_coefficient(large) == pytest.approx(-3, abs=1e-18)
     z = np.geomspace(1e-12, 1e60, 200)
