@@ -34,6 +34,8 @@ from assocmem.sweeps.project import project_root
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 """What a terminal takes as a change of colour, and a message for people does not need."""
+PRINTER = [sys.executable, "-m", "assocmem", "pdf"]
+"""The command that prints the book."""
 UP_TO_DATE = "up to date"
 """Said of a section that need not be executed."""
 MOST_LINES = 20
@@ -101,7 +103,7 @@ def _ready(root, times):
 def _printing(root):
     """The process that prints the book, whose sections are up to date; it ends where this one fails."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
-    with subprocess.Popen([sys.executable, "-m", "assocmem", "pdf"], cwd=root, **pipes) as process:
+    with subprocess.Popen(PRINTER, cwd=root, **pipes) as process:
         try:
             yield process
         except BaseException:

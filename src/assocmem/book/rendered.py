@@ -5,8 +5,8 @@ has changed and is older, as where the clock was set back or an old version was 
 whose rendering was killed after its reading. In these cases all that was left is dropped, and everything is
 read and written anew.
 
-Sphinx takes seconds to find out that there is nothing to do. Where no file has changed at all since a build that
-was complete, neither of what it read nor of what it wrote, it is not even asked.
+Sphinx takes seconds to find out that there is nothing to do. Where no file has changed at all since a build
+that was complete, neither of what it read nor of what it wrote, it is not even asked.
 """
 
 import hashlib
@@ -91,9 +91,8 @@ def _files_below(folder, *, hidden=False):
     for place, folders, names in os.walk(folder):
         if "pyvenv.cfg" in names:  # an environment of Python, of which the list of its packages counts
             folders[:] = names[:] = []
-        folders[:] = [
-            name for name in folders if hidden or not name.startswith((".", "_build", "__pycache__"))
-        ]
+        if not hidden:
+            folders[:] = [name for name in folders if not name.startswith((".", "_build", "__pycache__"))]
         for name in names:
             if hidden or not (name.startswith(".") or ".sqlite" in name):
                 yield Path(place, name)
