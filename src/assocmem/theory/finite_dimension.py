@@ -7,7 +7,6 @@ training evens out margins, not margins over lengths. And the competitors of a k
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,13 +64,7 @@ def effective_load(load: float, r: float, d: int) -> float:
     n = pairs_at_load(load, d)
     require_number("r", r, 0, 1, ends="(]")
     require(n <= LARGEST_N, "load", load, f"so small that there are at most {LARGEST_N:g} pairs")
-    return load * float(critical_load(r)) * _mean_dimension(n, tail_count(r, n - 1))
-
-
-@lru_cache(maxsize=4096)
-def _mean_dimension(n, k):
-    """Of `face_moments`, which takes a tenth of a second: several laws are asked for at each size."""
-    return face_moments(n, k, repeats=2)[0]
+    return load * float(critical_load(r)) * face_moments(n, tail_count(r, n - 1), repeats=2)[0]
 
 
 @dataclass(frozen=True)
