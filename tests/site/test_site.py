@@ -271,7 +271,7 @@ WITHOUT_ARTICLE = """
         article.replaceChildren();
     })
 """
-# The theme waits for the third of a second after a change of the width, then lets keys reach what scrolls.
+# After a change of the width, what scrolls is made reachable by keys; the theme waits for a third of a second.
 SETTLED = """
     () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 400))))
 """
