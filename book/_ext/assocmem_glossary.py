@@ -23,7 +23,7 @@ ALSO = {"book/idea", "book/by_hand", "book/why", "book/proofs", "book/errata"}
 """Pages that get links besides the sections."""
 ORDINARY = {
     *("check", "clip", "column", "comparison", "coupling", "dual"),
-    *("edge", "fact", "force", "fresh", "lift", "pool", "rival"),
+    *("edge", "fact", "force", "fresh", "lift", "list", "pool", "rival"),
 }
 """Terms that are verbs or plain words as often as terms: the glossary has them, but nothing is guessed."""
 IRREGULAR = {"kind of evidence": ["kinds of evidence"], "SAT": [], "UNSAT": []}

@@ -9,6 +9,10 @@ from .deciding.feasibility import Verdict as Verdict
 from .deciding.feasibility import decide as decide
 from .deciding.feasibility import decide_top1 as decide_top1
 from .deciding.feasibility import verify as verify
+from .deciding.list_certificates import ListCertificate as ListCertificate
+from .deciding.lists import ListVerdict as ListVerdict
+from .deciding.lists import decide_list as decide_list
+from .deciding.lists import verify_list as verify_list
 from .memories.clipped import ClippedMemory as ClippedMemory
 from .memories.clipped import clipped_memory as clipped_memory
 from .memories.clipped import equalised_memory as equalised_memory
@@ -33,6 +37,10 @@ from .pairs.tail_average import tail_average as tail_average
 from .theory.kinematics import critical_dimension as critical_dimension
 from .theory.kinematics import retrieval_probability as retrieval_probability
 from .theory.kinematics import statistical_dimension as statistical_dimension
+from .theory.lists import best_share as best_share
+from .theory.lists import equivalent_tail as equivalent_tail
+from .theory.lists import list_capacity as list_capacity
+from .theory.lists import solve_list as solve_list
 from .theory.outer_products import percentile_cdf as percentile_cdf
 from .theory.outer_products import sample_score_column as sample_score_column
 from .theory.ridgeless import critical_load as critical_load
@@ -44,6 +52,8 @@ from .theory.scalar import ScalarSolution as ScalarSolution
 from .theory.scalar import solve_scalar as solve_scalar
 from .training.fit import Fit as Fit
 from .training.fit import fit as fit
+from .training.list_fit import ListFit as ListFit
+from .training.list_fit import fit_list as fit_list
 from .training.losses import CrossEntropy as CrossEntropy
 from .training.losses import TailAverage as TailAverage
 

@@ -23,6 +23,7 @@ import torch
 
 import assocmem
 from assocmem.deciding.feasibility import decide_top1
+from assocmem.deciding.lists import decide_list
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.removal.hessians import Problem, evaluate
@@ -135,6 +136,7 @@ def calls():
     solution, laws = solve_scalar(1.0, 0.2, beta=5.0, ridge=0.01), sat_laws(0.1, 0.2)
     sized = laws_at_size(0.1, 0.2, 10, beta=5.0, ridge=0.01)
     certificate = decide_top1(gaussian_pairs(12, 8, seed=1)).certificate
+    listed = decide_list(pairs, 0.3).certificate
     at = {"load": 1.0, "r": 0.2, "beta": 5.0, "ridge": 0.01}
     saddle = {"nu": 1.0, "chi": 1.0} | at
     log, logs, repaired = {"log_n": 30.0}, [20.0, 100.0, 900.0], [4.0, 3.0, 2.4]
@@ -216,6 +218,19 @@ def calls():
             "report": None,
         },
         "training.fit.fit_bytes": {"n": 12, "d": 4, "m": 12, "d_out": 4},
+        "training.list_fit.fit_list": {
+            "pairs": pairs,
+            "r": 0.3,
+            "ridge": 0.1,
+            "tol": 1e-3,
+            "max_passes": 60,
+            "W0": W,
+            "until": None,
+        },
+        "training.list_fit.list_fit_bytes": {"n": 12, "d": 4, "m": 12, "d_out": 4},
+        "training.list_loss.list_level": {"r": 0.3},
+        "training.list_loss.list_pass": {"pairs": pairs, "r": 0.3, "W": W, "features": True},
+        "training.list_loss.list_hessian_product": {"pairs": pairs, "r": 0.3, "W": W, "D": W},
         "training.losses.TailAverage": {"r": 0.3, "beta": 2.0},
         "training.losses.require_loss": {"loss": loss},
         "training.losses.second_order": {
@@ -309,6 +324,20 @@ def calls():
         "theory.finite_dimension.LawsAtSize.quantile": (sized.quantile, {"kind": "signal", "p": [0.1, 0.9]}),
         "theory.finite_dimension.LawsAtSize.cdf": (sized.cdf, {"kind": "percentile", "t": [0.1, 0.9]}),
         "theory.finite_percentiles.percentile_cdf_at_size": {"omega": 0.5, "n": 12, "d": 4},
+        "theory.list_cone.list_bound": {"n": 12, "k": 2},
+        "theory.list_cone.list_shift": {"ratio": 0.5},
+        "theory.lists.list_quantile": {"r": 0.2},
+        "theory.lists.list_capacity": {"r": 0.2},
+        "theory.lists.equivalent_tail": {"r": 0.2},
+        "theory.lists.listed_fraction": {"tail": 0.4},
+        "theory.lists.best_share": {"load": 0.4},
+        "theory.lists.vanishing_load": {"r": 0.2},
+        "theory.lists.solve_list": {"load": 0.4, "r": 0.2, "ridge": 0.01},
+        "theory.place_to_share.crossover_shift": {"z": 0.5},
+        "theory.place_to_share.log_log_coefficient": {"z": 0.5},
+        "theory.place_to_share.two_levels": {"log_n": 30.0, "log_k": 3.0, "signal": 0.0},
+        "theory.place_to_share.place_from_levels": {"log_n": 30.0, "log_k": 3.0, "fluctuations": True},
+        "theory.place_to_share.local_coefficient": {"log_n": 30.0, "log_k": 3.0},
         "theory.ruled_facts.led_distance": {"m": 12, "lead": 1.0, "variance": 1.5},
         "theory.ruled_facts.ruled_cost": {"m": 12, "strength": 1.0, "spread": 0.2},
         "theory.kinematics.statistical_dimension": {"n": 12, "k": 1},
@@ -419,6 +448,8 @@ def calls():
             "checkpoint": None,
             "report": None,
         },
+        "deciding.lists.decide_list": {"pairs": pairs, "r": 0.3, "max_passes": 300},
+        "deciding.lists.verify_list": {"certificate": listed, "pairs": pairs, "r": 0.3},
         "deciding.feasibility.verify": {
             "certificate": certificate,
             "pairs": gaussian_pairs(12, 8, seed=1),

@@ -86,6 +86,7 @@ SMALL = {
     "construction": 0,
     "digits": 30,
     "kind": 0,
+    "loss": 4,
     "k": 3,
     "ratio": 8.0,
 }

@@ -9,6 +9,7 @@ import pytest
 from assocmem.pairs.sizes import tail_count
 from assocmem.theory import kinematics
 from assocmem.theory.finite_dimension import effective_load
+from assocmem.theory.lists import best_share, equivalent_tail, list_capacity
 from assocmem.theory.outer_products import query_failure
 from assocmem.theory.ridgeless import critical_load, sat_laws, solve_unsat, tail_mean
 from assocmem.theory.scalar import saddle_points, solve_scalar
@@ -104,6 +105,25 @@ def test_laws_and_closed_forms_are_those_of_the_package(explorer):
     np.testing.assert_allclose(found["inverse"], special.ndtri(omega), atol=1e-14)
 
 
+def test_lists_are_those_of_the_package(explorer):
+    page = explorer("phase")
+    shares, loads = (
+        [0.0005, 0.002, 0.01, 0.0228, 0.15, 0.3, 0.49, 0.499999, 0.5],
+        [0.005, 0.28, 0.5, 1.9, 2.0],
+    )
+    found = page.evaluate(
+        """([shares, loads]) => {
+            const {theory} = assocmem;
+            const ofShares = [theory.listCapacity, theory.equivalentTail].map(f => shares.map(f));
+            return [...ofShares, loads.map(theory.bestShare)];
+        }""",
+        [shares, loads],
+    )
+    expected = list_capacity(shares), equivalent_tail(shares), best_share(loads)
+    for values, exact in zip(found, expected, strict=True):
+        np.testing.assert_allclose(values, exact, rtol=1e-11)
+
+
 BETWEEN = [(17, 1), (47, 1), (450, 1), (123456, 1), (3 * 10**9, 1), (17, 5), (47, 3), (150, 2), (290, 40)]
 BETWEEN += [(290, 280), (5400, 7), (5400, 2000), (123456, 20), (123456, 18518), (3 * 10**9, 450_000_000)]
 
@@ -165,6 +185,22 @@ def test_the_map_shows_both_sides(explorer):
         float(theory.margin_cdf(0)), rel=1e-9
     )
     assert "load=0.7" in page.url
+
+
+def test_the_map_tells_of_lists(explorer):
+    """On both sides of the critical load, as far as there are lists: up to a share of one half."""
+    page = explorer("phase", r=0.15, load=0.28)
+    for load in (0.28, 0.45):
+        put(page, "load", load)
+        row = page.locator(".am-readings tr", has_text="every key in the top 15%")
+        assert "by the tail average of the r′ = 0.3615" in row.inner_text()
+        assert reading(page, "every key in the top") == pytest.approx(float(list_capacity(0.15)), rel=1e-11)
+        assert reading(page, "longer tail") == pytest.approx(float(equivalent_tail(0.15)), rel=1e-11)
+        assert reading(page, "smallest share") == pytest.approx(float(best_share(load)), rel=1e-11)
+    assert "list capacity" in page.locator("#phase-explorer .am-legend").first.inner_text()
+    put(page, "r", 0.6)
+    put(page, "load", 2.1)
+    assert not page.locator(".am-readings tr", has_text="every key in the").count()
 
 
 def test_a_click_and_the_arrow_keys_move_the_point(explorer):

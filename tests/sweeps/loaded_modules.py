@@ -40,6 +40,11 @@ CALLS: dict[str, list[dict]] = {
     "last_retrievable_fact": [{"relation": 4, "kind": k, "d": 4, "order": 0} for k in (0, 2)],
     "word_costs": [{"relation": 4, "d": 3, "order": 0}],
     "last_ruled_fact": [{"d": 4, "m": 8, "strength": 1.0, "seed": 0}],
+    "list_memory": [
+        {"d": 6, "r": 0.3, "load": 0.4, "loss": loss, "seed": 0, "ridge": 1e-1, "beta": 4.0, "tol": 1e-2}
+        for loss in range(5)
+    ],
+    "list_verdict": [{"d": 5, "n": n, "r": 0.3, "seed": 0} for n in (8, 60)],
 }
 """Small arguments of each point function, one for each way it may take."""
 

@@ -277,9 +277,13 @@ COMPARED |= {"rank_one", "newton_error", "threshold", "taylor_other_rms", "chi",
         ("sparse_repair", "dimensions", ("n", 300), 3),
         ("sparse_repair", "predictions", ("digits", 30), 1),
         ("perceptron_to_memory", "verdicts", ("n", 60), 6),
+        ("crossover", "verdicts", ("n", 100), 4),
         ("real_words", "last", ("d", 12), 2),
         ("real_words", "costs", ("d", 12), 1),
         ("real_words", "ruled", ("strength", 0), 1),
+        ("list_capacity", "memories", ("load", 0.25), 2),
+        ("list_capacity", "list_memories", ("d", 40), 3),
+        ("list_capacity", "verdicts", ("d", 12), 4),
     ],
 )
 def test_stored_rows_come_out_again(section, name, most, rows):

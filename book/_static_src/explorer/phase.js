@@ -64,6 +64,8 @@
 
   const fractions = [...curve((x) => x, 0.0005, 0.02, 20), ...curve((x) => x, 0.021, 0.999, 150)].map(([r]) => r);
   const boundary = fractions.map((r) => [r, theory.criticalLoad(r)]);
+  // Up to where every signal can be among its top r: for lists, which are shares of at most one half.
+  const lists = [[0, 0], ...fractions.filter((r) => r < 0.5).map((r) => [r, theory.listCapacity(r)]), [0.5, theory.listCapacity(0.5)]];
   // Where every margin is at least m times nu: the edge is kappa + m, whose load has a closed form.
   const levels = [0.5, 1, 2].map((m) => ({ m, line: fractions.map((r) => [r, 1 / theory.hingeMoments(theory.tailMean(r) + m)[1]]) }));
 
@@ -80,11 +82,13 @@
         { area: [[0, 0], ...boundary, [1, 0]], class: "am-below" },
         { area: [[0, TOP], [0, 0], ...boundary, [1, TOP]], class: "am-above" },
         ...levels.map(({ m, line }, i) => ({ line, class: "am-below am-dotted", name: i ? "" : "every margin at least 2, 1, ½ times ν (from below)" })),
+        { line: lists, class: "am-any-memory am-dashed", name: "list capacity: every key in the top r" },
         { line: boundary, class: "am-critical", name: "critical load" },
-        { label: [0.7, 0.7, "loss can vanish"] }, { label: [0.32, 1.45, "loss stays positive"] },
+        { label: [0.7, 0.7, "loss can vanish"] }, { label: [0.6, 1.45, "loss stays positive"] },
         { dots: [[r, load]], class: "am-here", big: true, name: "the point shown" },
       ],
-      text: `The critical load rises from 0 at r = 0 to 2 at r = 1. The point is at r = ${say(r)}, load ${say(load)}, ${below ? "below" : "above"} the critical load ${say(critical)}.`,
+      text: `The critical load rises from 0 at r = 0 to 2 at r = 1. The point is at r = ${say(r)}, load ${say(load)}, ${below ? "below" : "above"} the critical load ${say(critical)}. ` +
+        `The list capacity, up to which every key can be in the top r, rises from 0 to 2 at r = ½${r <= 0.5 ? `; here it is ${say(theory.listCapacity(r))}` : ""}.`,
     });
     if (!laws) {
       answer.textContent = "Exactly at the critical load the norm diverges and the loss vanishes, slower than on either side: move a little.";
@@ -94,6 +98,21 @@
   }
 
   const rival = (low, high) => ({ line: curve(theory.density, low, high), class: "am-competitor", name: "competitors" });
+
+  // What is said of lists at a point, whatever its side.
+  function listRows(r, load) {
+    const rows = [];
+    if (r <= 0.5) {
+      const tail = theory.equivalentTail(r), most = theory.listCapacity(r);
+      rows.push([`every key in the top ${percent(r)}: up to the load`, `${say(most, 6)}, by the tail average of the r′ = ${say(tail, 4)}`, most]);
+      rows.push(["longer tail r′, whose critical load that is", say(tail, 6), tail]);
+    }
+    if (load <= 2) {
+      const share = theory.bestShare(load);
+      rows.push(["smallest share in which every key can be at this load, Φ(−ρ_α)", percent(share), share]);
+    }
+    return rows;
+  }
 
   function showBelow(r, load, critical, laws) {
     const { rho, kappa, edge } = laws, delta = rho - kappa;
@@ -127,6 +146,7 @@
       ["lowest percentile", say(edge, 6), edge],
       ["norm scale ν as the ridge λ vanishes", `∞, like log(1/λ) / (${say(delta, 3)})`, Infinity],
       ["loss", "0", 0],
+      ...listRows(r, load),
     ]);
   }
 
@@ -162,6 +182,7 @@
       ["share of keys with a negative margin", percent(lost), lost],
       ["median percentile", say(middle, 6), middle],
       ["error of the two equations", say(laws.residual, 2), laws.residual],
+      ...listRows(r, load),
     ]);
   }
 

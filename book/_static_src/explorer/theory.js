@@ -1,5 +1,5 @@
 // The scalar theory of tail-average learning, as the Python package has it (assocmem.theory.scalar,
-// assocmem.theory.ridgeless): the same equations, panels and safeguards. Browser tests compare the two to 1e-9.
+// assocmem.theory.ridgeless, assocmem.theory.lists): the same equations, panels and safeguards. Browser tests compare the two to 1e-9.
 
 (function (scope) {
   "use strict";
@@ -133,6 +133,26 @@
     }
     return rho;
   }
+
+  // Lists, for shares r up to one half: the load up to which every signal can be among its top r, the longer tail
+  // whose average reaches it, tailMean(t) = Phi^-1(1 - r), and the smallest share that can be had at a load.
+  const listCapacity = (r) => 1 / hingeMoments(-ndtri(r))[1];
+
+  function equivalentTail(r) {
+    const q = -ndtri(r);
+    if (!(q > 0)) return 1;
+    // Newton's method for the logarithm of the hazard rate, which is concave: it climbs from the left.
+    let x = -Math.sqrt(2 * Math.max(0, -Math.log(q))) - 1;
+    for (let i = 0; i < 100; i++) {
+      const hazard = Math.exp(-0.5 * x * x - Math.log(ROOT_2PI) - logNdtr(-x));
+      const step = Math.log(hazard / q) / (hazard - x);
+      x -= step;
+      if (Math.abs(step) <= 1e-15 * Math.max(1, Math.abs(x))) break;
+    }
+    return ndtr(-x);
+  }
+
+  const bestShare = (load) => ndtr(-satEdge(load));
 
   // Laws below the critical load; scores over the norm scale. Each has a density beside one atom.
   function satLaws(load, r) {
@@ -310,6 +330,6 @@
 
   scope.theory = {
     density, ndtr, logNdtr, ndtri, expit, softplus, logSum, legendre, root, prox,
-    tailMean, hingeMoments, criticalLoad, satEdge, satLaws, scalarTailAverage, channel, saddleLaws, susceptibility, solveScalar,
+    tailMean, hingeMoments, criticalLoad, satEdge, satLaws, listCapacity, equivalentTail, bestShare, scalarTailAverage, channel, saddleLaws, susceptibility, solveScalar,
   };
 })((globalThis.assocmem = globalThis.assocmem || {}));

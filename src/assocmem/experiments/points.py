@@ -14,6 +14,7 @@ Dimension = Annotated[int, "dimension; [2, 1000000]"]
 Seed = Annotated[int, "seed of the instance; [0, 9007199254740991]"]
 Load = Annotated[float, "pairs over d^2; (0, 1000]"]
 Fraction = Annotated[float, "tail fraction; [1e-9, 1)"]
+ListFraction = Annotated[float, "list fraction; (0, 0.5]"]
 Beta = Annotated[float, "sharpness of the tail; [1e-6, 1e6]"]
 Ridge = Annotated[float, "ridge; [1e-20, 1e6]"]
 Tolerance = Annotated[float, "relative duality gap; [1e-14, 1)"]
@@ -308,6 +309,42 @@ def last_ruled_fact(
     return {"n": last_retrievable_fact(ruled_facts(m, m, d, strength, seed=seed))}
 
 
+def list_memory(
+    d: Dimension,
+    r: ListFraction,
+    load: Load,
+    loss: Annotated[int, "place in lists.list_memories.LOSSES; [0, 4]"],
+    seed: Seed,
+    ridge: Ridge = 1e-6,
+    beta: Beta = 1.0,
+    tol: Tolerance = 1e-2,
+) -> Row:
+    """Where the signals of a memory stand among their competitors, for one of the losses, and its norm."""
+    from assocmem.experiments.lists.list_memories import LOSSES, measure_lists
+    from assocmem.pairs.data import gaussian_pairs
+    from assocmem.pairs.sizes import pairs_at_load
+
+    pairs = gaussian_pairs(pairs_at_load(load, d), d, seed=seed)
+    found = measure_lists(LOSSES[loss], pairs, r, ridge=ridge, beta=beta, tol=tol)
+    return {"n": pairs.n} | {k: x if x is None else float(f"{x:.6g}") for k, x in found.items()}
+
+
+def list_verdict(
+    d: Dimension,
+    n: Count,
+    r: ListFraction,
+    seed: Seed,
+) -> Row:
+    """Has any memory every signal ``q_r`` spreads of its key above zero? 1, 0, or nothing; work; margin."""
+    from assocmem.deciding.lists import decide_list
+    from assocmem.pairs.data import derived_seed, gaussian_pairs
+
+    # counts at different numbers of pairs are to be independent, and nested pairs are not
+    found = decide_list(gaussian_pairs(n, d, seed=derived_seed(seed, n)), r)
+    feasible = None if found.feasible is None else int(found.feasible)
+    return {"feasible": feasible, "passes": found.passes, "margin": float(f"{found.margin:.3g}")}
+
+
 REGISTERED = (
     top1_verdict,
     tail_verdict,
@@ -329,6 +366,8 @@ REGISTERED = (
     last_retrievable_fact,
     word_costs,
     last_ruled_fact,
+    list_memory,
+    list_verdict,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
