@@ -271,7 +271,7 @@ WITHOUT_ARTICLE = """
         article.replaceChildren();
     })
 """
-# After a change of the width, what scrolls is made reachable by keys; the theme waits for a third of a second.
+# After a change of the width, keys are let reach what scrolls; the theme waits for a third of a second.
 SETTLED = """
     () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 400))))
 """
