@@ -248,7 +248,7 @@ CONTRAST = r"""
 
 AXE = """
     async contrast => {
-        const options = {resultTypes: ['violations']};
+        const options = {resultTypes: ['violations'], preload: false};
         if (contrast) options.runOnly = ['color-contrast'];
         else options.rules = {'color-contrast': {enabled: false}};
         const found = await axe.run({exclude: [['mjx-container svg']]}, options);
