@@ -41,8 +41,7 @@ from assocmem.book import list_figures as figures
 from assocmem.book import plotting as plot
 from assocmem.book.claims import check
 from assocmem.book.plotting import Table, panels, series
-from assocmem.deciding.list_certificates import verify_list
-from assocmem.deciding.lists import decide_list
+from assocmem.deciding.lists import decide_list, verify_list
 from assocmem.experiments.lists import list_averages as averages
 from assocmem.experiments.lists import list_memories as memories
 from assocmem.experiments.lists.list_memories import train_for_lists
@@ -57,7 +56,6 @@ from assocmem.theory.lists import (
     best_share,
     equivalent_tail,
     list_capacity,
-    list_quantile,
     solve_list,
 )
 from assocmem.theory.ridgeless import critical_load
@@ -147,19 +145,14 @@ figures.draw_column(np.delete(column, key) / spread, column[key] / spread, r)
 #
 # Nearly all keys of a memory have the same spread, the norm scale $\nu = \norm{W}_F / d$; we come back to this below.
 # Then {eq}`eq-list-cone` asks for $n$ linear functions of the $d^2$ entries of $W$ to exceed $q_r$ times the norm scale.
-# This is a perceptron with $d^2$ weights and the margin $q_r$, and its capacity is known since {cite:t}`gardner1988space`.
-#
-# :::{prf:conjecture} Capacity of lists (derived, not proved, not in the paper)
-# :label: conj-list-capacity
-#
-# Let $0 < r \le \frac12$. In a large dimension some memory has every signal in the top share $r$ up to the load
+# This is a perceptron with $d^2$ weights and the margin $q_r$, and its capacity is known since {cite:t}`gardner1988space`:
 #
 # $$
-# \alpha_{\mathrm{list}}(r) = \frac{1}{\E (q_r + G)_+^2} = \frac{1}{(1 + q_r^2)\, \Phi(q_r) + q_r\, \varphi(q_r)} ,
+# \begin{aligned}
+# \alpha_{\mathrm{list}}(r) &= \frac{1}{\E (q_r + G)_+^2} \\
+# &= \frac{1}{(1 + q_r^2)\, \Phi(q_r) + q_r\, \varphi(q_r)} .
+# \end{aligned}
 # $$ (eq-list-capacity)
-#
-# and no memory has beyond it.
-# :::
 #
 # For a list of 15 per cent it is 0.499, which is 1.69 times the critical load of the average.
 # So it looks as if convexity were expensive.
@@ -191,6 +184,48 @@ figures.draw_column(np.delete(column, key) / spread, column[key] / spread, r)
 # The average of the longer tail is as convex as that of the list.
 # So *convexity costs nothing*: the tail-average memory for $r'$ has the whole capacity of the list $r$.
 # What costs is to name the tail after the list.
+#
+# So far {eq}`eq-list-capacity` is an answer by analogy.
+# But through the longer tail the theorems of the paper apply, and they prove it from both sides.
+#
+# :::{prf:theorem} The capacity of lists (not in the paper)
+# :label: thm-list-capacity
+#
+# Let $0 < r < \frac12$ and $n/d^2 \to \alpha$.
+#
+# * If $\alpha < \alpha_{\mathrm{list}}(r)$, there are memories with a share of the signals on the list that tends to one.
+# * If $\alpha > \alpha_{\mathrm{list}}(r)$, there is a share $\eta > 0$ so that, with probability tending to one, *no* memory has more than the share $1 - \eta$ of the signals on the list.
+#
+# :::
+#
+# The second part is about any matrix, however it was found.
+# So it is not the convex demand that stops at $\alpha_{\mathrm{list}}(r)$, but the list itself.
+# The proof takes three theorems of the paper for granted, those of {doc}`scalar_theory` and {doc}`ridgeless_limit`.
+#
+# :::{prf:proof}
+# :class: dropdown
+#
+# *Below.* Train the tail average of $r'$ with a small ridge.
+# The percentiles have a limiting law ({prf:ref}`thm-scalar`), which tends to that of $\Phi(\max(G, \rho_\alpha))$ as the ridge goes to zero ({prf:ref}`thm-ridgeless-below`).
+# Since $\alpha < \alpha_c(r')$, the edge $\rho_\alpha$ is above $\kappa_{r'} = q_r$, and all of that law is above $\Phi(q_r) = 1 - r$.
+#
+# *Above.* The critical load is continuous in the tail, so there is a tail $r'' > r'$ that still has $\alpha > \alpha_c(r'')$. Let $4 \varepsilon = q_r - \kappa_{r''}$.
+# By {prf:ref}`thm-scalar` and {prf:ref}`thm-ridgeless` there is an $L > 0$ so that, for every ridge, the least regularised loss of the tail average of $r''$ stays above $L$ as $n \to \infty$.
+# Take any memory $W$. Ranks do not change with its scale, so let $\norm{W}_F = d$.
+# Write $\sigma_i = \norm{W v_i}/\sqrt d$ for the spreads.
+#
+# 1. Columns are normal for all directions at once. For every unit vector $x$ the numbers $\sqrt d\, u_j^\top x$ have a quantile at $1 - r$ and a tail average at $r''$ that are within $\varepsilon$ of $q_r$ and $\kappa_{r''}$, except with vanishing probability. Both are read off averages over $j$ of Lipschitz functions of these numbers. The largest deviation of such an average over all $x$ is of the order of the mean length of $\frac1n \sum_j \pm \sqrt d\, u_j$ with random signs, which is $\sqrt{d/n}$ (symmetrisation and contraction).
+# 2. So a key whose signal is on the list has $s_{ii} \ge (q_r - \varepsilon)\, \sigma_i$, and its margin over the tail average of $r''$ is at least $2 \varepsilon \sigma_i$.
+# 3. Few spreads are small. For a random key $\sigma^2$ is a weighted sum of squares of normal numbers with mean one, so that $\P(\sigma^2 \le c) \le \sqrt{\mathrm e c}$, by Chernoff's bound. This, too, holds for all memories at once: by the same argument as in 1, deviations are of the order $\frac dn$ times the norm of $\sum_i \pm v_i v_i^\top$, which is $\sqrt{d/n}$ again. So at most a share $\sqrt{2 \mathrm e c}$ of all keys, and a vanishing one, has $\sigma_i^2 \le c$.
+# 4. The mean squares of the signals and of the spreads are bounded by one constant for all memories. For the signals this is so because the matrix with the columns $d \operatorname{vec}(u_i v_i^\top)$ has a norm of the order of $d$ {cite:p}`adamczak2010quantitative`.
+#
+# Now suppose that all but a share $\eta$ of the signals are on the list, and take the memory $T W$ for a large number $T$.
+# Keys with $\sigma_i^2 \le c$ that are on the list cost no more than about $\log 2$ each.
+# The others on the list cost next to nothing, as their margins are at least $2 \varepsilon \sqrt c\, T$, less a constant for the smoothing.
+# The share $\eta$ costs $\eta \log 2$ and its negative margins, which are at most a constant times $T \sqrt\eta$ in the mean over all keys, by 4 and the inequality of Cauchy and Schwarz.
+# The ridge costs $\frac\lambda2 T^2$.
+# With a small $c$, then a large $T$, and then a small $\lambda$ and a small $\eta$, the regularised loss is below $L$. That cannot be.
+# :::
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-list-capacities", "caption": "How many pairs fit, over $d^2$, if every signal has to be in the top share (solid), and if it has to beat the average of the top share (dashed). The arrow leads from a list to the longer tail, whose average has the same capacity."}, "image": {"alt": "Two rising curves in a log-log chart, the solid one above the dashed one. A horizontal arrow leads from a point on the solid curve to the right, to a point on the dashed one."}}
 figures.draw_capacities(r)
@@ -213,7 +248,7 @@ factors = list_capacity(lists) / critical_load(lists)
 check(
     "beyond-longer-tail",
     "critical load of the longer tail over that of the tail of the list",
-    kind="exact arithmetic",
+    kind="identity",
     measured=list(critical_load(equivalent_tail(lists)) / critical_load(lists)),
     predicted=list(factors),
     tolerance=1e-12,
@@ -309,6 +344,31 @@ Table(
 )
 
 # %% [markdown]
+# The shorter the list, the larger the dimension has to be.
+# Here is a list of 5 per cent, whose average fits up to the load 0.190, and which itself fits up to 0.271.
+
+# %% tags=["hide-input"]
+short = stored[stored["r"] == 0.05]
+cases = sorted({(int(x.d), x.load) for x in short.itertuples()})
+shares = short.groupby(["loss", "d", "load"])["listed"].mean()
+aims = (memories.SHORT_TAIL, memories.LONG_TAIL, memories.LIST)
+Table(
+    {
+        "$d$": [str(size) for size, _ in cases],
+        "load": [f"{x:g}" for _, x in cases],
+    }
+    | {
+        aim: [
+            float(shares.get((memories.LOSSES.index(aim), *case), math.nan))
+            for case in cases
+        ]
+        for aim in aims
+    },
+    dict.fromkeys(aims, ".4f"),
+)
+
+# %% [markdown]
+# Back to the list of 15 per cent.
 # Each aim has its own winner.
 # For first place it is cross-entropy, for the mean place the average of the list, and for having everybody on the list the two new ones.
 # They pay with first places, of which they have next to none: no key is allowed to be better than it need be.
@@ -320,11 +380,11 @@ Table(
 # In the limit all spreads are $\nu$, and the margin is the smallest signal less a constant times $\nu$.
 # So *the same memory* is the best for all lists and all tails that can be had.
 #
-# :::{prf:conjecture} One law for all lists (derived, not in the paper)
+# :::{prf:conjecture} One law for all lists (not in the paper)
 # :label: conj-list-one
 #
 # As the ridge vanishes, signals over spreads have the law of $\max(G, \rho_\alpha)$, with the edge $\rho_\alpha$ of {eq}`eq-ridgeless-rho`, for every list with $\alpha < \alpha_{\mathrm{list}}(r)$.
-# So the smallest share on which a memory can have every signal at the load $\alpha$ is
+# The smallest share on which a memory can have the signals at the load $\alpha$ is
 #
 # $$
 # r^*(\alpha) = \Phi(-\rho_\alpha) ,
@@ -332,6 +392,9 @@ Table(
 #
 # and it is reached whatever list was trained for.
 # :::
+#
+# For tail averages the law is {prf:ref}`thm-ridgeless-below`, which does not depend on the tail, and $r^*$ is {prf:ref}`thm-list-capacity` read the other way round.
+# Only for the list loss is it derived and not proved.
 #
 # The mean share of competitors below a signal then is $(1 + \Phi(\rho_\alpha)^2)/2$.
 # Here are memories of three lists at the load of the example, with next to no ridge.
@@ -398,6 +461,10 @@ figures.draw_worst(stored, [40, 80, 120])
 # These are the equations {eq}`eq-scalar-equations` of the paper with $q_r \nu$ in place of the tail average, so those of the longer tail without smoothing.
 # They are derived for {eq}`eq-list-cone` by the same argument and are not proved here.
 #
+# At large loads the list loss gives up.
+# A small memory changes the mean loss by $\frac12 (q_r - \alpha^{-1/2})\, \nu$: its spreads cost $q_r$ each, and its signals bring no more than $\alpha^{-1/2}$.
+# So from the load $1/q_r^2$ on, which is 0.93 for a list of 15 per cent, the best memory is none at all.
+#
 # Let us compare on both sides of the capacity, at 0.7 and 1.15 times $\alpha_{\mathrm{list}}(r)$.
 
 # %%
@@ -434,7 +501,7 @@ check(
 # %% [markdown]
 # ## Instances that can be proved hopeless
 #
-# {prf:ref}`conj-list-capacity` is about the limit.
+# {prf:ref}`thm-list-capacity` is about the limit.
 # For a single instance there is a proof, if not of everything.
 #
 # :::{prf:proposition} Certificate of the cone (not in the paper)
@@ -520,6 +587,11 @@ check(
 )
 
 # %% [markdown]
+# The certified transition lies within two hundredths of the capacity in all four dimensions, and no drift shows.
+# That is unlike first place, where {doc}`finite_size_scaling` has a shift at all sizes that can be computed.
+#
+# Some of the "no" are cheap: a target shorter than $q_r/\sqrt d$ cannot meet {eq}`eq-list-cone` with any memory, since $e_i = \sqrt d\, u_i / q_r$ with a single weight is a certificate. In twelve dimensions this happens in one of some five hundred instances, and in larger ones practically never.
+#
 # A "no" here is proved for the cone, not for the ranks.
 # In a finite dimension a memory might have all signals on their lists although some of them miss {eq}`eq-list-cone`, and the longer tail above is an example of how much there is to gain.
 # A "yes" for the ranks is proved by counting, as in the tables above.
@@ -527,7 +599,7 @@ check(
 #
 # ## Could a memory cheat?
 #
-# The derivation says that all spreads are $\nu$.
+# The perceptron has one margin for all keys, as if all spreads were $\nu$.
 # A memory might give small spreads to keys that are hard, so that these need smaller signals.
 # Does it?
 #
@@ -537,7 +609,8 @@ check(
 # So nothing is won unless small spreads fall to keys with unlucky targets.
 # But $\sigma_i^2$ is a quadratic form of the key, and for a matrix with $d$ singular values of one size it deviates by $O(d^{-1/2})$ only.
 # For more, few singular values would have to carry the whole memory, and then it has few parameters and stores few pairs.
-# This is an argument, and no proof.
+# The proof of {prf:ref}`thm-list-capacity` gets along with less: only a small share of the spreads can be small.
+# What do trained memories do?
 
 # %% tags=["hide-input"]
 law = averages.spread_law(stored, memories.LIST, 0.42)
@@ -547,9 +620,9 @@ check(
     kind="stored simulation",
     measured=law.exponent,
     predicted=-0.5,
-    tolerance=4 * law.deviation + 0.02,
+    tolerance=4 * law.deviation + 0.05,
     falsehood=("spreads stay different however large the dimension", 0),
-    limits="the tolerance has 0.02 for small dimensions, beside four standard errors",
+    limits="the tolerance has 0.05 for small dimensions, beside four standard errors",
     axis="exponent of $d$",
 )
 
@@ -558,7 +631,8 @@ spreads = stored[(stored["r"] == 0.15) & (stored["load"] == 0.42)].groupby(
     ["loss", "d"]
 )
 spread_of = spreads["spread"].mean()
-seen = sorted({int(x) for x in spread_of.index.get_level_values("d")} & {40, 80, 120})
+counts = spread_of.groupby(level="d").size()
+seen = [int(x) for x in counts.index[counts == len(memories.LOSSES)]]
 Table(
     {"memory": list(memories.LOSSES)}
     | {
@@ -620,11 +694,12 @@ check(
 #
 # ## Limits
 #
+# - *Proved*, in the limit and from the paper's theorems: {prf:ref}`thm-list-capacity`, for all but a vanishing share of the keys. That a memory can have *every* key on the list is seen in the counts, and not proved.
 # - *Proved*, for any instance: that the longer tail's training is convex; {prf:ref}`prop-list-tail`; {prf:ref}`prop-list-certificate`, with {glue:text}`list-proved` stored verdicts on the cone (and {glue:text}`list-undecided` undecided); and every count of signals on a list, which is about one memory.
-# - *Derived* by the methods of physics, for the limit: the capacity {eq}`eq-list-capacity`, the law of $\max(G, \rho_\alpha)$, the equations {eq}`eq-list-scalar`. That the cone stands for the ranks rests on scores of a column being normal for all memories at once, up to $1/\sqrt{\alpha d}$ in the share.
+# - *Derived* by the methods of physics, for the limit: the law of $\max(G, \rho_\alpha)$ for the list loss, and the equations {eq}`eq-list-scalar`. That the cone stands for the ranks rests on scores of a column being normal for all memories at once, up to $1/\sqrt{\alpha d}$ in the share.
 # - *Only seen*: that the longer tail does better than the list loss in small dimensions, and which loss wins at what.
 # - At $d = 40$ the correction is no small one: $1/\sqrt{\alpha d}$ is a quarter. Near the capacity the list loss there has some keys off the list, since in a small dimension the columns are not quite normal.
-# - With $r > \frac12$ the demand {eq}`eq-list-cone` is not convex, and nothing here applies.
+# - With $r > \frac12$ the demand {eq}`eq-list-cone` is not convex, no tail has a negative mean, and nothing here applies.
 #
 # ## Exercises
 #

@@ -137,7 +137,7 @@ def draw_listed(stored: DataFrame, dimensions: Sequence[int]) -> Figure:
             ax.axvline(load, color=color, lw=1, ls="--")
         ax.set(xlabel=f"load $n/d^2$, $d = {d}$")
     np.atleast_1d(axes)[0].set(ylabel=f"share of keys in the top {100 * STORED_R:g} %")
-    np.atleast_1d(axes)[0].legend(fontsize=7, loc="lower left")
+    np.atleast_1d(axes)[0].legend(fontsize=7, loc="lower left", framealpha=0.9)
     return figure
 
 

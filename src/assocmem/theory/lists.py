@@ -9,7 +9,8 @@ the perceptron with margin q in d^2 dimensions, and
 
 The critical load of the tail average has the same form, with ``kappa_t = tail_mean(t)`` of its tail t in
 place of q. So the tail average of the *longer* tail t with ``kappa_t = q`` is convex and reaches the capacity
-of lists. All of this is derived (heuristically), not proved.
+of lists. The perceptron is a heuristic; that nothing reaches further, and that the longer tail reaches so
+far for all but a vanishing share of the keys, is proved in the section ``list_capacity``.
 
 The loss of lists is ``log(1 + exp(-m))`` of the margin ``m = s_ii - q |W v_i| / sqrt(d)``. Its two numbers
 are those of tail-average learning with ``c(nu) = q nu``: the longer tail, without any smoothing. As nothing
