@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= 2
 SHARED = -n $(WORKERS) --dist worksteal
 
-.PHONY: book pdf test check faults corners confirm publish links newest bench overview lock clean
+.PHONY: book pdf editions test check faults corners confirm publish links newest bench overview lock clean
 
 book: $(READY)            ## execute the sections, build the HTML, say where it is
 	@$(BIN)/python -m assocmem build
@@ -15,7 +15,12 @@ book: $(READY)            ## execute the sections, build the HTML, say where it 
 pdf: $(READY)             ## the book as a PDF (needs LaTeX: book/how_to.md)
 	@$(BIN)/python -m assocmem pdf
 
+editions: $(READY)        ## both side by side: rendering and printing take one core each
+	@$(BIN)/python -m assocmem build --pdf
+
+# Hundreds of short-lived interpreters import the package: where they may not keep what they compile, it is there.
 test: $(READY)            ## ruff and pytest
+	@$(BIN)/python -m compileall -q src
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/lint-imports --no-logo --no-cache

@@ -295,6 +295,7 @@ for ax, d in zip(axes, (12, 24), strict=True):
     free, bound = targets[targets <= d + 1], targets[targets > d + 1]
     lower = [facts_that_fit(d, d, x) - random_answers_cost(x) for x in free]
     ax.plot(free, lower, "--", color=plot.INK, lw=1)
+    bound = np.unique([*bound[::8], bound[-1]])  # a smooth line, and costly places
     longer = [statistical_dimension(x) + length_cost(x, d) for x in bound]
     ax.plot(bound, d * d / np.array(longer), ":", color=plot.INK, lw=1)
     kinds = ((0, "o", plot.ANY_MEMORY, "drawn"), (1, "D", plot.AMONG_BEST, "in turn"))

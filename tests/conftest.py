@@ -1,11 +1,13 @@
 """Shared by all tests: a deterministic hypothesis profile and a small project to run."""
 
 import os
+import pickle
 import shutil
 import signal
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 
 import assocmem  # noqa: F401  before torch, whose threads it tells how to wait
@@ -49,6 +51,27 @@ print(n, scale, xs, word, Path.cwd().exists())
 print(sys.prefix, file=sys.stderr)
 assert not flag, f"flag is {flag}"
 """
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory):
+    """A function that computes something by a name, unless a process that shares these tests has done so.
+
+    What is computed goes through a file, and must be the same after it. Where it cannot be computed, each
+    process finds that out itself.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # which all processes of a session share
+
+    def computed(name, function):
+        path = folder / f"once-{name}.pickle"
+        with FileLock(f"{path}.lock"):
+            if not path.exists():
+                path.write_bytes(pickle.dumps(function()))
+            return pickle.loads(path.read_bytes())
+
+    return computed
 
 
 @pytest.fixture

@@ -24,14 +24,13 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
 
+from assocmem.book.rendered import ADDRESS_VARIABLE
 from assocmem.book.sections import PAGES, section_of
 
 BOOK = Path(__file__).resolve().parent.parent
 """The folder of the hand-written pages."""
 MATHJAX = "tex-svg-full.js"
 """The one file of MathJax that needs no other: all of TeX, drawn as SVG."""
-ADDRESS_VARIABLE = "ASSOCMEM_REPOSITORY_URL"
-"""The variable of the environment that goes over ``repository_address``."""
 ADDRESS = re.compile(r"https://(?P<host>[\w.-]+)/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?")
 """The form of a repository's address."""
 INSTALL_CELL = {"cell_type": "code", "id": "install", "metadata": {}, "execution_count": None, "outputs": []}

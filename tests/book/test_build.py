@@ -1,7 +1,10 @@
 """Building the book: what stops it, and what it leaves."""
 
 import json
+import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -126,6 +129,107 @@ def test_a_section_without_notes_stops_the_build_before_it_starts(small_book, ca
     )
 
 
+@pytest.fixture
+def done(small_book, monkeypatch):
+    """What builds do, of which those that find nothing to do do nothing."""
+    calls, html = [], small_book / "_build" / "html"
+    answers = {"prepare": ([], {"correlation_memory": "1.0 s"}), "render": []}
+
+    def render(*_):
+        calls.append("render")
+        html.mkdir(parents=True, exist_ok=True)
+        (html / "index.html").write_text("<h1>Small</h1>", encoding="utf-8")
+        return answers["render"]
+
+    monkeypatch.setattr(build, "prepare", lambda *_, **__: calls.append("prepare") or answers["prepare"])
+    monkeypatch.setattr(build, "render", render)
+    return SimpleNamespace(calls=calls, html=html, answers=answers)
+
+
+def test_where_nothing_has_changed_nothing_is_done(small_book, done, monkeypatch, capsys):
+    def builds(**options):
+        done.calls.clear()
+        return build.build_book(**options), bool(done.calls)
+
+    assert builds() == (0, True)
+    said = capsys.readouterr().out
+    assert builds() == (0, False)
+    assert capsys.readouterr().out == said.replace("1.0 s", "up to date")
+    assert builds(force=True) == (0, True)
+
+    page = small_book / "index.md"
+    there = page.stat()
+
+    def replaced():  # by other words of the same length, in a file that says that it is as old
+        page.write_text(INDEX.replace("Small", "Smell"), encoding="utf-8")
+        os.utime(page, ns=(there.st_atime_ns, there.st_mtime_ns))
+
+    changes = [
+        replaced,
+        (small_book / "book" / "new.md").touch,
+        (small_book / "book" / "new.md").unlink,
+        lambda: (small_book / "book" / "ledger.md").write_text("# Not what the build wrote\n"),
+        (small_book / "book" / "sections" / "correlation_memory.ipynb").touch,
+        (small_book / "notebooks" / "sections.yml").touch,
+        (done.html / "index.html").unlink,
+        lambda: (done.html / "index.html").write_text("<h1>Smell</h1>"),
+        lambda: monkeypatch.setenv("ASSOCMEM_REPOSITORY_URL", "https://github.com/someone/book"),
+        lambda: monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000"),
+    ]
+    for change in changes:
+        change()
+        assert builds() == (0, True)
+        assert builds() == (0, False)
+    (small_book / "data").mkdir()
+    (small_book / "data" / "rows.sqlite").touch()  # of a sweep that runs meanwhile
+    assert builds() == (0, False)
+
+
+def test_a_build_that_fails_or_that_something_changes_under_is_done_again(small_book, done, monkeypatch):
+    for step, failure in (("prepare", (["no"], {})), ("render", ["no"])):
+        with monkeypatch.context() as patch:
+            patch.setitem(done.answers, step, failure)
+            assert build.build_book() == build.build_book() == 1
+            assert done.calls.count("prepare") == 2
+        assert build.build_book() == 0
+        (small_book / "index.md").touch()
+        done.calls.clear()
+    render = build.render
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            build, "render", lambda *_: (small_book / "index.md").write_text("# New\n") and render()
+        )
+        assert build.build_book() == 0
+    done.calls.clear()
+    assert build.build_book() == 0
+    assert done.calls
+
+
+@pytest.mark.parametrize(("code", "error"), [(0, ""), (1, "assocmem: LaTeX failed\n")])
+def test_the_print_is_made_beside_the_pages(done, monkeypatch, capsys, code, error):
+    script = f"import sys; print('open a.pdf'); print({error!r}, end='', file=sys.stderr); sys.exit({code})"
+    monkeypatch.setattr(build, "PRINTER", [sys.executable, "-c", script])
+    assert build.build_book(pdf=True) == code
+    captured = capsys.readouterr()
+    assert captured.out.startswith("open a.pdf\n")
+    assert captured.err == error
+    assert (done.html / "index.html").exists()
+    done.calls.clear()
+    assert build.build_book() == 0
+    assert bool(done.calls) == bool(code)
+    done.answers["render"] = ["no page"]
+    assert build.build_book(pdf=True) == 1
+    assert capsys.readouterr().err == f"{error}assocmem: no page\n"
+
+
+def test_a_section_that_is_up_to_date_takes_no_process_of_its_own(small_book, monkeypatch):
+    (small_book / "_toc.yml").write_text("format: jb-book\nroot: index\n", encoding="utf-8")
+    assert main(["run", "correlation_memory", "--out", str(small_book / "book" / "sections")]) == 0
+    monkeypatch.setattr(build.subprocess, "Popen", None)
+    failures, times = build.execute_sections(["correlation_memory"], small_book)
+    assert (failures, times) == ([], {"correlation_memory": "up to date"})
+
+
 def test_the_ledger_is_written_once_and_complete(small_book):
     store(small_book)
     assert build.write_ledger(["correlation_memory"], small_book) == []
@@ -171,7 +275,7 @@ def test_the_status_page_says_what_was_tried_to_break_it(small_book):
         assert "Nothing is noted" not in text
 
 
-def test_rendering_turns_warnings_into_errors_again_and_again(small_book):
+def test_rendering_turns_warnings_into_errors_again_and_again(small_book, monkeypatch):
     store(small_book)
     build.write_ledger(["correlation_memory"], small_book)
     pages = build.contents(small_book)
@@ -191,6 +295,7 @@ def test_rendering_turns_warnings_into_errors_again_and_again(small_book):
         PROMISED
     )
     assert "python -m assocmem run correlation_memory -p n 4\n" in section.select_one(".section-end").text
+    monkeypatch.setattr(build, "jupyter_book", lambda *_, **__: [])  # which has nothing to do
     assert build.render(small_book, [*pages, "book/lost"]) == ["the book lacks the page book/lost"]
 
 
@@ -208,7 +313,7 @@ def test_the_page_of_stored_tables_is_that_of_their_records(small_book):
     build.write_tables_page(["correlation_memory"], small_book)
     assert "## Not computed yet\n\n- `correlation_memory/numbers`: Some verdicts.\n" in page.read_text()
     sweep = read_sweep(path)
-    assert run(sweep, say=lambda line: None, most=10) == 0
+    assert run(sweep, say=lambda line: None, most=100) == 0
     export(sweep)
     build.write_tables_page(["correlation_memory"], small_book)
     text = page.read_text()

@@ -17,8 +17,8 @@ from assocmem.theory.uneven_answers import unevenness_cost
 
 
 @pytest.fixture(scope="module")
-def tables():
-    return explorer.tables()
+def tables(once):
+    return once("tables", explorer.tables)
 
 
 def test_tables_are_plain_finite_data(tables):

@@ -17,8 +17,8 @@ LARGEST = 100_000  # bytes of the script
 
 
 @pytest.fixture(scope="module")
-def instances():
-    return live_instances.live_instances()
+def instances(once):
+    return once("instances", live_instances.live_instances)
 
 
 def first(draw, n, d):

@@ -1,13 +1,16 @@
 """Printing the book: what is said where LaTeX is missing."""
 
+import pytest
+
 from assocmem import __main__
 from assocmem.book import pdf
 from assocmem.sweeps.project import project_root
 
 
-def test_a_missing_latex_is_named_with_its_packages_before_any_work(project, monkeypatch, capsys):
+@pytest.mark.parametrize("words", [["pdf"], ["build", "--pdf"]])
+def test_a_missing_latex_is_named_with_its_packages_before_any_work(project, monkeypatch, capsys, words):
     monkeypatch.setenv("PATH", str(project))
-    assert __main__.main(["pdf"]) == 2
+    assert __main__.main(words) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     (line,) = captured.err.splitlines()

@@ -484,11 +484,13 @@ check("lemma-3", "it", kind="simulation", measured=n, predicted=3, tolerance=1, 
 
 
 @pytest.mark.parametrize("name", section_names())
-def test_every_section_runs_under_the_smoke_profile_with_the_verdicts_it_reports(name, tmp_path):
-    command = [sys.executable, "-m", "assocmem", "run", name, "--profile", "smoke", "--out", tmp_path]
-    environment = os.environ | dict.fromkeys(THREAD_SETTINGS, "1")
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def test_every_section_runs_under_the_smoke_profile_with_the_verdicts_it_reports(
+    name, tmp_path, monkeypatch, capfd
+):
+    for setting in THREAD_SETTINGS:  # of the kernel
+        monkeypatch.setenv(setting, "1")
+    monkeypatch.chdir(ROOT)
+    assert run(name, "--profile", "smoke", "--out", tmp_path) == 0, capfd.readouterr().err
     path = tmp_path / f"{name}.ipynb"
     checks = read_checks(path)
     assert checks

@@ -144,6 +144,8 @@ def open_page(context, origin):
 def page(request, context, origin, left):
     """A page as good as new that remembers what went wrong on it (``page.trouble``)."""
     page = left.pop() if left else open_page(context, origin)
+    if page.url != "about:blank" and "again" not in request.fixturenames:
+        page.goto("about:blank")
     page.trouble = []
     page.set_viewport_size({"width": 1280, "height": 800})
     page.emulate_media(media="null", color_scheme="null", reduced_motion="null")
@@ -157,8 +159,25 @@ def page(request, context, origin, left):
     page.evaluate("sessionStorage.clear()")
     page.unroute_all()
     page.mouse.move(0, 0)
-    page.goto("about:blank")
+    if "stays" not in request.fixturenames:
+        page.goto("about:blank")
     left.append(page)
+
+
+@pytest.fixture
+def stays():
+    """Of a test that leaves its page as it was loaded, for the next one to look at."""
+
+
+@pytest.fixture
+def again(page):
+    """A function that goes to an address, unless the test before has left the page there."""
+
+    def visit(address):
+        if page.url != address:
+            page.goto(address)
+
+    return visit
 
 
 WITHOUT_STROKES = """

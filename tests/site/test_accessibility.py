@@ -1,71 +1,24 @@
 """What readers need who do not see the book, or not all its colours, or use no mouse, or print it."""
 
 import re
-from importlib.resources import files
 from itertools import pairwise
 
 import pytest
-from conftest import WITHOUT_STROKES, soup, toc_pages
+from conftest import soup, toc_pages
 
 pytestmark = pytest.mark.site
 
 PAGES = toc_pages()
-OTHERS = ["search", "genindex", "prf-prf"]
 SECTIONS = [name for name in PAGES if name.startswith("book/sections/")]
 FRONT = PAGES[0]
-# Contrast takes axe most of a minute on a page with many formulas: there it looks at what is around the text,
-# and test_site at the text itself.
-LONG = {*SECTIONS, *(f"book/{name}" for name in ("ledger", "benchmarks", "proofs", "notation", "errata"))}
-LONG |= {name for name in PAGES if name.startswith("book/api/")}
-AXE = """
-    async contrast => {
-        const options = {resultTypes: ['violations']};
-        if (contrast) options.runOnly = ['color-contrast'];
-        else options.rules = {'color-contrast': {enabled: false}};
-        const found = await axe.run({exclude: [['mjx-container svg']]}, options);
-        return found.violations
-            .filter(rule => ['serious', 'critical'].includes(rule.impact))
-            .flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.html.slice(0, 200)}`));
-    }
-"""
 TYPESET = """
     () => {
         const formulas = [...document.querySelectorAll('.bd-article .math')];
         return document.readyState === 'complete' && formulas.every(m => m.querySelector('mjx-container'));
     }
 """
-# Where only its surroundings are looked at, the article goes as well, and leaves them where they are.
-WITHOUT_ARTICLE = """
-    () => document.querySelectorAll('article').forEach(article => {
-        article.style.boxSizing = 'border-box';
-        article.style.height = `${article.getBoundingClientRect().height}px`;
-        article.replaceChildren();
-    })
-"""
-SETTLED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 MOST_BYTES = 6_000_000
 """Of one page with all that it loads: 2.3 million are MathJax, 1.5 million the icons of the theme."""
-
-
-@pytest.mark.parametrize("origin", ["loopback"], indirect=True)
-@pytest.mark.parametrize("name", [*PAGES, *OTHERS])
-def test_no_serious_violation(page, origin, name):
-    """One load: the structure on a narrow screen, where most things scroll; contrast in both modes."""
-    page.emulate_media(reduced_motion="reduce", color_scheme="light")
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{origin}/{name}.html")
-    page.wait_for_function(TYPESET)
-    page.evaluate(SETTLED)
-    page.evaluate(WITHOUT_STROKES)
-    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-    assert page.evaluate(AXE, False) == []
-    page.set_viewport_size({"width": 1280, "height": 800})
-    if name in LONG:
-        page.evaluate(WITHOUT_ARTICLE)
-    for scheme in ("light", "dark"):
-        page.emulate_media(reduced_motion="reduce", color_scheme=scheme)
-        page.wait_for_function(f"() => document.documentElement.dataset.theme === '{scheme}'")
-        assert page.evaluate(AXE, True) == []
 
 
 @pytest.mark.parametrize("name", PAGES)

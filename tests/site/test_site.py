@@ -4,19 +4,26 @@ import json
 import re
 import tempfile
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from conftest import ROOT, repository_address, soup, toc_pages
+from conftest import ROOT, WITHOUT_STROKES, repository_address, soup, toc_pages
 
 pytestmark = pytest.mark.site
 
 PAGES = toc_pages()
 FRONT = PAGES[0]
 SECTIONS = [name for name in PAGES if name.startswith("book/sections/")]
+OTHERS = ["search", "genindex", "prf-prf"]
+# Contrast takes axe most of a minute on a page with many formulas: there it looks at what is around the text,
+# and the other test of each page at the text itself.
+LONG = {*SECTIONS, *(f"book/{name}" for name in ("ledger", "benchmarks", "proofs", "notation", "errata"))}
+LONG |= {name for name in PAGES if name.startswith("book/api/")}
 # All pages as a server gives them; from a disk one of each kind, which differ in where their files come from.
 VISITS = [("loopback", name) for name in PAGES] + [("disk", name) for name in (FRONT, *SECTIONS[:1])]
+AXE_VISITS = [("loopback", name) for name in (*PAGES, *OTHERS)]
 VERDICTS = {"holds", "holds with limits", "does not hold", "not yet"}
 CLAIM_KEYS = {"id", "source", "verdict", "measured", "predicted", "tolerance", "falsehood", "section"}
 REPOSITORY_LINK = re.compile(r"/issues/new|/edit/main/|colab\.research\.|mybinder\.")
@@ -194,6 +201,12 @@ WIDE_CODE = """
       .filter((box) => box.offsetParent && box.scrollWidth > box.clientWidth + 1)
       .map((box) => box.textContent.slice(0, 60))
 """
+UNFOLD = """
+    unfold => {
+        if (unfold) window.folded = [...document.querySelectorAll('details:not([open])')];
+        window.folded.forEach(fold => { fold.open = unfold; });
+    }
+"""
 TYPESET = "window.MathJax?.startup?.promise ? MathJax.startup.promise.then(() => 1) : 1"
 OVERFLOW = """
     () => Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - window.innerWidth
@@ -233,13 +246,45 @@ CONTRAST = r"""
 """
 
 
+AXE = """
+    async contrast => {
+        const options = {resultTypes: ['violations'], preload: false};
+        if (contrast) options.runOnly = ['color-contrast'];
+        else options.rules = {'color-contrast': {enabled: false}};
+        const found = await axe.run({exclude: [['mjx-container svg']]}, options);
+        return found.violations
+            .filter(rule => ['serious', 'critical'].includes(rule.impact))
+            .flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.html.slice(0, 200)}`));
+    }
+"""
+LOADED = """
+    () => {
+        const formulas = [...document.querySelectorAll('.bd-article .math')];
+        return document.readyState === 'complete' && formulas.every(m => m.querySelector('mjx-container'));
+    }
+"""
+# Where only its surroundings are looked at, the article goes as well, and leaves them where they are.
+WITHOUT_ARTICLE = """
+    () => document.querySelectorAll('article').forEach(article => {
+        article.style.boxSizing = 'border-box';
+        article.style.height = `${article.getBoundingClientRect().height}px`;
+        article.replaceChildren();
+    })
+"""
+# After a change of the width, keys are let reach what scrolls; the theme waits for a third of a second.
+SETTLED = """
+    () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 400))))
+"""
+
+
 def visit(page, address):
     page.goto(address)
     page.wait_for_function(FORMULAS_ARE_SET)
 
 
-@pytest.mark.parametrize(("origin", "name"), VISITS, indirect=["origin"])
-def test_page_in_a_browser(page, origin, name):
+# The two tests of a page follow each other, so that the second finds it loaded, with its formulas set.
+@pytest.mark.parametrize(("origin", "name"), VISITS, indirect=["origin"], scope="module")
+def test_page_in_a_browser(page, stays, origin, name):
     """One visit, seen wide and narrow, light and dark: typeset, legible, within screen and column, quiet."""
     page.emulate_media(reduced_motion="reduce")
     visit(page, f"{origin}/{name}.html")
@@ -269,9 +314,31 @@ def test_page_in_a_browser(page, origin, name):
         cut[width] = page.evaluate(WIDE_FORMULAS)
     assert cut == {width: [] for width in WIDTHS}
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    page.evaluate(UNFOLD, True)
     assert page.evaluate(WIDE_CODE) == []
+    page.evaluate(UNFOLD, False)
     assert page.trouble == []
+
+
+@pytest.mark.parametrize(("origin", "name"), AXE_VISITS, indirect=["origin"], scope="module")
+def test_no_serious_violation(page, again, origin, name):
+    """The same page, or one more: the structure on a narrow screen, where most things scroll; contrast."""
+    page.emulate_media(reduced_motion="reduce", color_scheme="light")
+    page.set_viewport_size({"width": 390, "height": 844})
+    again(f"{origin}/{name}.html")
+    page.wait_for_function("() => document.documentElement.dataset.theme === 'light'")
+    page.wait_for_function(LOADED)
+    page.evaluate(SETTLED)
+    page.evaluate(WITHOUT_STROKES)
+    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
+    assert page.evaluate(AXE, False) == []
+    page.set_viewport_size({"width": 1280, "height": 800})
+    if name in LONG:
+        page.evaluate(WITHOUT_ARTICLE)
+    for scheme in ("light", "dark"):
+        page.emulate_media(reduced_motion="reduce", color_scheme=scheme)
+        page.wait_for_function(f"() => document.documentElement.dataset.theme === '{scheme}'")
+        assert page.evaluate(AXE, True) == []
 
 
 def test_navigation_leads_through_the_book(page, origin):

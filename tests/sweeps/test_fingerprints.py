@@ -213,11 +213,15 @@ def unforeseen(loaded, reachable):
 
 
 @pytest.fixture(scope="module")
-def loaded():
+def loaded(once):
     """Modules that are in memory after a call of each point function."""
     script = Path(__file__).with_name("loaded_modules.py")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+
+    def made():
+        done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    return once("loaded", made)
 
 
 def test_every_point_function_is_called():

@@ -1,5 +1,6 @@
 """Build the book: execute what is out of date, side by side, write the ledger, render, check the pages."""
 
+import contextlib
 import json
 import os
 import re
@@ -19,10 +20,11 @@ from assocmem.book.ledger import ledger, ledger_line, ledger_page, miscounts
 from assocmem.book.notes import read_notes
 from assocmem.book.promises import broken_promises, still_pictures
 from assocmem.book.proof_map import proof_map
-from assocmem.book.rendered import render_alone, write_if_changed
+from assocmem.book.rendered import Whole, render_alone, write_if_changed
 from assocmem.book.run_record import read_record
+from assocmem.book.runner import up_to_date
 from assocmem.book.second_pages import checks_of_story, write_second_pages
-from assocmem.book.sections import PAGES, load_section, section_of
+from assocmem.book.sections import PAGES, load_section, resolve, section_of
 from assocmem.book.status_page import status_page
 from assocmem.book.tables_page import tables_page
 from assocmem.checks import UsageError
@@ -32,33 +34,81 @@ from assocmem.sweeps.project import project_root
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 """What a terminal takes as a change of colour, and a message for people does not need."""
+PRINTER = [sys.executable, "-m", "assocmem", "pdf"]
+"""The command that prints the book."""
+UP_TO_DATE = "up to date"
+"""Said of a section that need not be executed."""
 MOST_LINES = 20
 """So many lines of a log are shown: those that tell something, or else the last."""
 
 
-def build_book(*, force: bool = False) -> int:
+WRITTEN = (
+    PAGES,
+    "book/_extra/claims.json",
+    *(f"book/{name}.md" for name in ("ledger", "ledger_line", "proof_map", "tables", "status")),
+    *(script.place for script in SCRIPTS),
+)
+"""What a build writes outside ``_build``, below the root of the project."""
+
+
+def build_book(*, force: bool = False, pdf: bool = False) -> int:
     """Execute every section of the table of contents that is out of date and render the book.
+
+    Where nothing has changed since a build that was complete, nothing is done.
 
     Parameters
     ----------
     force : bool
         Execute all sections.
+    pdf : bool
+        Print the book as well, by a process beside the one that renders the pages: each takes one core.
 
     Returns
     -------
     int
         0 if the book is complete; 1 if a section failed, a verdict is not the one its section reports, a
-        check has gone, the renderer warned, or a page is missing. Each reason is printed.
+        check has gone, the renderer warned, a page is missing, or the print failed. Each reason is printed.
     """
     root = project_root()
     pages = contents(root)
+    whole = Whole(root, WRITTEN)
+    if not force and not pdf and whole.still():
+        return _ready(root, dict.fromkeys(sections_on(pages), UP_TO_DATE))
+    whole.begin()
     problems, times = prepare(root, pages, force=force)
-    problems = problems or render(root, pages)
     if problems:
         return fail(problems)
+    with _printing(root) if pdf else contextlib.nullcontext() as printing:
+        problems = render(root, pages)
+        printed = printing.communicate() if printing else None
+    if printed:
+        print(printed[0], end="")
+        print(printed[1], end="", file=sys.stderr)
+    if problems:
+        return fail(problems)
+    if printing and printing.returncode:
+        return 1
+    whole.finish()
+    return _ready(root, times)
+
+
+def _ready(root, times):
+    """Say how long each section took, and where the book is."""
     print("\n".join(f"{name:24} {seconds}" for name, seconds in times.items()))
     print(f"open {root / '_build' / 'html' / 'index.html'}")
     return 0
+
+
+@contextlib.contextmanager
+def _printing(root):
+    """The process that prints the book, whose sections are up to date; it ends where this one fails."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
+    with subprocess.Popen(PRINTER, cwd=root, **pipes) as process:
+        try:
+            yield process
+        except BaseException:
+            process.terminate()
+            raise
 
 
 def fail(lines: Iterable[str]) -> int:
@@ -133,7 +183,7 @@ def sections_on(pages: Iterable[str]) -> list[str]:
 def execute_sections(
     names: Sequence[str], root: Path, *, force: bool = False
 ) -> tuple[list[str], dict[str, str]]:
-    """Run the sections as separate processes, as many side by side as there are cores.
+    """Run the sections that are out of date as separate processes, as many side by side as there are cores.
 
     Parameters
     ----------
@@ -156,6 +206,7 @@ def execute_sections(
     """
     if not names:
         raise UsageError("_toc.yml lists no section")
+    done = {name for name in names if not force and _is_up_to_date(name, root)}
     workers = min(cores(), len(names))
     threads = str(max(1, cores() // workers))
     environment = os.environ | dict.fromkeys(THREAD_SETTINGS, threads) | {TERMINAL: terminal_path()}
@@ -165,6 +216,8 @@ def execute_sections(
     running = []
 
     def execute(name):
+        if name in done:
+            return name, 0, UP_TO_DATE, "", 0.0
         started = time.monotonic()
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
         with subprocess.Popen([*command, name], env=environment, cwd=root, **pipes) as process:
@@ -178,7 +231,7 @@ def execute_sections(
         try:
             for number, job in enumerate(as_completed(jobs), 1):
                 name, code, output, errors, seconds = job.result()
-                times[name] = f"{seconds:.1f} s" if "up to date" not in output else "up to date"
+                times[name] = f"{seconds:.1f} s" if UP_TO_DATE not in output else UP_TO_DATE
                 outcome = "FAILED" if code else times[name]
                 print(f"section {number} of {len(names)}: {name} {outcome}", flush=True)
                 failures += [errors] if code else []
@@ -188,6 +241,15 @@ def execute_sections(
                 process.terminate()
             raise
     return failures, {name: times[name] for name in names}
+
+
+def _is_up_to_date(name, root):
+    """Whether a section need not run; where that cannot be told, its run says why."""
+    try:
+        section = load_section(name, root)
+        return up_to_date(section, resolve(section), root / PAGES / f"{name}.ipynb")
+    except (UsageError, ValueError):
+        return False
 
 
 def lacking(names: Sequence[str], root: Path) -> list[str]:

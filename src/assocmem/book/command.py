@@ -41,6 +41,7 @@ def add_parsers(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
     build = commands.add_parser("build", help="execute every section that is out of date and build the book")
     build.add_argument("--force", action="store_true", help="execute every section")
+    build.add_argument("--pdf", action="store_true", help="print the book as well, beside the pages")
     build.set_defaults(command=_build)
 
     pdf = commands.add_parser("pdf", help="the same book as a PDF (needs LaTeX)")
@@ -89,7 +90,11 @@ def _build(options):
     with writable_home():  # one for all sections, and for Matplotlib, which looks for it when it is imported
         from assocmem.book.build import build_book
 
-        return build_book(force=options.force)
+        if options.pdf:
+            from assocmem.book.pdf import require_latex
+
+            require_latex()
+        return build_book(force=options.force, pdf=options.pdf)
 
 
 def _pdf(options):

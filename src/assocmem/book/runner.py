@@ -131,6 +131,22 @@ def run_section(
     return Run(target, seconds, True)
 
 
+def up_to_date(section: Section, values: dict[str, object], target: str | Path) -> bool:
+    """Whether a target holds the result of a run already.
+
+    Parameters
+    ----------
+    section, values, target
+        As for `run_section`.
+
+    Returns
+    -------
+    bool
+    """
+    stored = _stored_key(Path(target))
+    return stored is not None and stored == run_key(section, values)
+
+
 # --- what a result depends on ---------------------------------------------------------------------
 
 

@@ -6,7 +6,9 @@ import re
 import reprlib
 import unicodedata
 from collections import Counter
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import ClassVar
@@ -245,7 +247,7 @@ def read_settings(path: str | PathLike[str]) -> dict:
         If the file cannot be read, is not YAML, or is not a mapping.
     """
     try:
-        settings = yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
+        settings = deepcopy(_parsed(Path(path).read_text(encoding="utf-8")))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, RecursionError, yaml.YAMLError) as error:
@@ -255,6 +257,12 @@ def read_settings(path: str | PathLike[str]) -> dict:
     if not isinstance(settings, dict):
         raise UsageError(f"{path} must be a YAML mapping of parameters to values")
     return settings
+
+
+@lru_cache(maxsize=32)
+def _parsed(text):
+    """What a text says, which nobody changes: the entries of the sections are asked for again and again."""
+    return yaml.load(text, _Loader)
 
 
 class _Loader(yaml.SafeLoader):
