@@ -98,12 +98,39 @@ def counts_near_half(table: DataFrame) -> list[Counts]:
     """
     found = []
     for r, rows in table.groupby("r"):
-        for n, counted in sorted(tally(rows).items()):
-            k = tail_count(float(r), n - 1)
-            d, yes, decided = near_half(n, *counted, k)
-            if 0 < yes.sum() < decided.sum():
-                found.append(Counts(float(r), n, k, d, yes, decided, pooled_moments(n, k)[0]))
-    return found
+        found += [_near_half(float(r), n, tail_count(float(r), n - 1), *x) for n, x in tally(rows).items()]
+    return _of_both_kinds(found)
+
+
+def tails_near_half(table: DataFrame) -> list[Counts]:
+    """The same of a table that tells tails by their number of competitors.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``n``, ``k``, ``d`` and ``feasible``; one row an instance.
+
+    Returns
+    -------
+    list of Counts
+        By size and tail, from small to large; ``r`` is ``k / (n - 1)``.
+    """
+    found = []
+    for k, rows in table.groupby("k"):
+        found += [_near_half(int(k) / (n - 1), n, int(k), *x) for n, x in tally(rows).items()]
+    return sorted(_of_both_kinds(found), key=lambda x: (x.n, x.k))
+
+
+def _near_half(r, n, k, *counted):
+    """Counts of one size and tail at the dimensions that say where its transition is."""
+    d, yes, decided = near_half(n, *counted, k)
+    return Counts(r, n, k, d, yes, decided, pooled_moments(n, k)[0])
+
+
+def _of_both_kinds(found):
+    """Those whose instances did not all come out alike, by tail fraction and size."""
+    kept = [x for x in found if 0 < x.yes.sum() < x.decided.sum()]
+    return sorted(kept, key=lambda x: (x.r, x.n))
 
 
 def power_law(counts: Sequence[Counts], power: float, logs: float = 0.0) -> np.ndarray:
