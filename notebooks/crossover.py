@@ -525,7 +525,7 @@ for n, look in series(sorted({*sizes_here})):
     ax.plot(ratio[own], -shared.factors[0] * costs[own], color=look["color"], lw=1.2)
 ax.axhline(-constant.factors[0], ls="--", color=plot.LIMIT, lw=1)
 ax.set(xscale="log", xlabel="$k / \\log n$", ylabel="shift of $d^2/n$")
-ax.legend()
+ax.legend(loc="lower right")
 figure
 
 # %% tags=["hide-input"]
