@@ -203,8 +203,6 @@ figures.draw_column(np.delete(column, key) / spread, column[key] / spread, r)
 # The proof takes three theorems of the paper for granted, those of {doc}`scalar_theory` and {doc}`ridgeless_limit`.
 #
 # :::{prf:proof}
-# :class: dropdown
-#
 # *Below.* Train the tail average of $r'$ with a small ridge.
 # The percentiles have a limiting law ({prf:ref}`thm-scalar`), which tends to that of $\Phi(\max(G, \rho_\alpha))$ as the ridge goes to zero ({prf:ref}`thm-ridgeless-below`).
 # Since $\alpha < \alpha_c(r')$, the edge $\rho_\alpha$ is above $\kappa_{r'} = q_r$, and all of that law is above $\Phi(q_r) = 1 - r$.
