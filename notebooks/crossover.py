@@ -59,7 +59,13 @@ largest = 10**12
 shown = sorted({*sizes, largest})
 
 # %% tags=["memory", "remove-cell"]
-memory = [("draws", draws, lambda size: 8 * 100 * (4 * size + 1))]
+from assocmem.pairs.sizes import RUNTIME_BYTES
+from assocmem.theory.tail_lengths import SLAB
+
+slabs = 8 * 16 * SLAB  # for what unequal lengths cost
+memory = [
+    ("draws", draws, lambda size: RUNTIME_BYTES + slabs + 8 * 100 * (4 * size + 1))
+]
 
 # %% [markdown]
 # ## What is claimed
