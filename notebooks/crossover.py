@@ -324,7 +324,8 @@ Table(
 # %%
 scaled = {}
 for n in progress(shown, "sizes"):
-    tails = np.unique(np.geomspace(1, min(300 * math.log(n), n / 4), ratios).round())
+    longest = min(300 * math.log(n), n / 4)
+    tails = np.unique(np.geomspace(1, longest, ratios).round())
     first = statistical_dimension(n)
     moved = [statistical_dimension(n, int(k)) - first for k in tails]
     scaled[n] = tails / math.log(n), np.array(moved)
