@@ -84,7 +84,10 @@ memory = [
 # As $n \to \infty$ with $z$ fixed,
 #
 # $$
-# \delta(n, k) - \delta(n, 1) \;\to\; 2 \log\bigl(1 - e^{-z}\bigr) .
+# \begin{aligned}
+# \delta(n, k) - {} & \delta(n, 1) \\
+# & \to 2 \log\bigl(1 - e^{-z}\bigr) .
+# \end{aligned}
 # $$ (eq-crossover)
 #
 # The left side less the right one is $-\dfrac{3 z}{e^z - 1}\, \dfrac{\log\log n}{\log n}$ to leading order.
@@ -654,7 +657,8 @@ check(
 #
 # $$
 # \begin{aligned}
-# D(n, k) - \delta(n, 1) \;\to\; {} & 2 \log\bigl(1 - (1 + \zeta) e^{-\zeta}\bigr) \\
+# D(n, k) - {} & \delta(n, 1) \\
+# \to {} & 2 \log\bigl(1 - (1 + \zeta) e^{-\zeta}\bigr) \\
 # & - \zeta^2 / z .
 # \end{aligned}
 # $$ (eq-crossover-lists)
@@ -664,11 +668,11 @@ check(
 #
 # :::{prf:proof}
 # This is a sketch, of the kind above.
-# The number $N_t$ is $k e^\zeta$, so the balance $N_t \bigl(1 - (1+\zeta) e^{-\zeta}\bigr) = t^2 \approx 2 \log n$ is $e^\zeta - 1 - \zeta = z$.
-# From $N_t = n\, \varphi(t)/t$ the level has $2 \log \bigl(1 - (1 + \zeta) e^{-\zeta}\bigr)$ where that of $k = 1$ has nothing.
-# The squares of the falls are $\frac{N_t}{t^2} \bigl(2 - (2 + 2\zeta + \zeta^2) e^{-\zeta}\bigr) = 2 - \zeta^2/z$.
+# The number $N_t$ is $k e^\zeta$, and $t^2 \approx 2 \log n$, so the balance $N_t \bigl(1 - (1+\zeta) e^{-\zeta}\bigr) = t^2$ is $e^\zeta - 1 - \zeta = z$.
+# From $N_t = n\, \varphi(t)/t$ the level has the first term of the limit where that of $k = 1$ has nothing.
+# The squares of the falls are $N_t/t^2$ times $2 - (2 + 2\zeta + \zeta^2) e^{-\zeta}$, which is $2 - \zeta^2/z$.
 #
-# The cone has $q^2 + 1$ with $n\,\varphi(q)/q = k$, which is $2 \log n - \log(2 \log n) - \log 2\pi - 2 \log k + 1$.
+# The cone has $q^2 + 1$ with $n\,\varphi(q)/q = k$, which is $2 \log (n/k) - \log(2 \log n)$ plus $1 - \log 2\pi$.
 # So $D$ less the cone's value tends to {eq}`eq-crossover-lists` and $2 - 2 \log z$.
 # For a small $z$, $\zeta \approx \sqrt{2 z}$, and this is $-\frac43 \zeta$ to first order.
 # :::

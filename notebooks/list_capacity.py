@@ -651,7 +651,10 @@ Table(
 # "At most $k - 1$ competitors above the signal" costs a key at least
 #
 # $$
-# D(n, k) = \E \min_t \Bigl[ (t - g_1)_+^2 + \sum_{j \ge k} (g_{(j)} - t)_+^2 \Bigr] ,
+# \begin{aligned}
+# D(n, k) = \E \min_t \Bigl[ & (t - g_1)_+^2 \\
+# & + \sum_{j \ge k} (g_{(j)} - t)_+^2 \Bigr] ,
+# \end{aligned}
 # $$ (eq-list-gordon)
 #
 # with the signal $g_1$ and the competitors $g_{(j)}$ in decreasing order, all standard normal.

@@ -67,4 +67,4 @@ def test_the_reference_and_the_text_lead_to_each_other(pasting, origin):
     used.click()
     page.wait_for_url("**/sections/*.html")
     page.goto(f"{origin}/genindex.html")
-    assert page.locator("a[href*='api/face.html#assocmem.fit']").count() == 1
+    assert page.locator("a[href$='api/face.html#assocmem.fit']").count() == 1
