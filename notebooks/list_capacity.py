@@ -753,9 +753,8 @@ check(
 from assocmem.theory.lists import best_share, equivalent_tail, list_capacity
 from assocmem.theory.ridgeless import critical_load
 
-print(
-    f"{list_capacity(0.1) * 1e6:.0f} pairs fit, with a tail of {equivalent_tail(0.1):.3f}"
-)
+pairs, tail = list_capacity(0.1) * 1e6, equivalent_tail(0.1)
+print(f"{pairs:.0f} pairs fit, with a tail of {tail:.3f}")
 print(f"{critical_load(0.1) * 1e6:.0f} with a tail of 0.1")
 print(f"a list of {100 * best_share(0.4):.1f} % for 400000 pairs")
 
