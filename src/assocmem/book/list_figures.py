@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
-from scipy import special
 
 from assocmem.book.plotting import (
     AMONG_BEST,
@@ -30,12 +29,9 @@ from assocmem.experiments.lists.list_memories import (
 from assocmem.experiments.lists.list_memories import (
     OUTER_PRODUCTS as WRITTEN,
 )
-from assocmem.theory.lists import equivalent_tail, list_capacity, list_quantile
-from assocmem.theory.ridgeless import critical_load, sat_edge, tail_mean
+from assocmem.theory.lists import best_share, equivalent_tail, list_capacity, list_quantile
+from assocmem.theory.ridgeless import critical_load, tail_mean
 from assocmem.theory.scalar import density
-
-NARROW = 5.2
-"""Width of a column of panels in inches, which a phone shows at a size that can be read."""
 
 LOOKS = {
     WRITTEN: {"color": OUTER_PRODUCTS, "fmt": "P"},
@@ -157,7 +153,7 @@ def draw_worst(stored: DataFrame, dimensions: Sequence[int]) -> Figure:
     figure, axes = panels(2, height=3.4, sharey=True)
     for ax, loss in zip(axes, (LONG_TAIL, LIST), strict=True):
         load = np.linspace(0.15, 0.56, 200)
-        ax.plot(load, special.ndtr(-sat_edge(load)), color=INK, lw=1.2, label="best possible, $r^*(\\alpha)$")
+        ax.plot(load, best_share(load), color=INK, lw=1.2, label="best possible, $r^*(\\alpha)$")
         ax.axhline(STORED_R, color=LIMIT, lw=0.8, ls=":")
         for d, marker in zip(dimensions, "o^sD", strict=False):
             found = along_load(stored, "worst", loss=loss, d=d)

@@ -1,14 +1,11 @@
 """Counts of facts that fit, and the number of them at which they cross one half."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
-from scipy.optimize import minimize
 
-from assocmem.checks import require
+from assocmem.experiments.crossing import fit_crossing
 from assocmem.experiments.frames import DataFrame
 from assocmem.theory.facts_that_fit import facts_that_fit, fit_width
 
@@ -95,27 +92,6 @@ def fact_transition(
     ValueError
         If all instances came out alike.
     """
-    n, successes, trials = (np.asarray(x, dtype=float) for x in (n, successes, trials))
-    mixed = 0 < successes.sum() < trials.sum()
-    require(mixed, "successes", successes.tolist(), "neither all 0 nor all equal to trials")
     predicted, width = facts_that_fit(d_in, d_out, m, k), fit_width(d_in, d_out, m, k)
-
-    def surprise(x):
-        z = (predicted + x[0] * width - n) / (width * math.exp(x[1]))
-        counted = successes @ special.log_ndtr(z) + (trials - successes) @ special.log_ndtr(-z)
-        return 0.5 * (x[1] / STRETCH) ** 2 - counted
-
-    shares = successes / np.maximum(trials, 1)
-    start = [(n[np.argmin(np.abs(shares - 0.5))] - predicted) / width, 0.0]
-    x = minimize(surprise, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-9}).x
-    e = 0.01 * np.eye(2)
-    differences = [
-        [surprise(x + a + b) - surprise(x + a - b) - surprise(x - a + b) + surprise(x - a - b) for a in e]
-        for b in e
-    ]
-    error, stretch_error = np.sqrt(np.diag(np.linalg.inv(np.array(differences) / (4 * 0.01**2))))
-    stretch = math.exp(x[1])
-    half = predicted + x[0] * width
-    return FactTransition(
-        float(half), float(error * width), stretch, float(stretch * stretch_error), predicted
-    )
+    found = fit_crossing(n, successes, trials, expected=predicted, width=width, doubt=STRETCH)
+    return FactTransition(found.place, found.error, found.stretch, found.stretch_error, predicted)
