@@ -42,7 +42,7 @@ def tables() -> dict[str, object]:
         fact takes where targets differ in length, relatively and times their dimension.
     """
     certified = _certified()
-    top1 = [row for row in certified if row["r"] == 0]
+    top1 = [row for row in certified if row["r"] == 0 and _seen_to_turn(row)]
     return {
         "pooled": {"rows": _pooled()},
         "outer_products": _outer_products(),
@@ -60,6 +60,11 @@ def tables() -> dict[str, object]:
             "lengths": _rounded(LONG * length_cost(m, LONG) / statistical_dimension(m) for m in SOME_TARGETS),
         },
     }
+
+
+def _seen_to_turn(row):
+    """Whether both verdicts were found at one dimension; else the transition is only known to lie between."""
+    return any(0 < yes < decided for yes, decided in zip(row["yes"], row["decided"], strict=True))
 
 
 def _pooled():
