@@ -1,7 +1,7 @@
 """The figures of write rules: the ladder, shares by age, what is left of a signal, noise and bits."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -181,11 +181,12 @@ def draw_ladder(
     ax.axvspan(min(certified.values()), max(certified.values()), color=ANY_MEMORY, alpha=0.35, lw=0)
     for row, name in enumerate(names):
         color, y = KINDS[rung(name).kind], len(names) - 1 - row
-        at = [(k, *found[name, n][:2]) for k, n in enumerate(sizes) if (name, n) in found]
-        ax.plot([mean for _, mean, _ in at], [y] * len(at), color=color, lw=0.8, alpha=0.6)
-        for k, mean, error in at:
-            marker = MARKERS[k % len(MARKERS)]
-            ax.errorbar(mean, y, xerr=0 if math.isnan(error) else 2 * error, fmt=marker, color=color, ms=5)
+        for k, n in enumerate(sizes):
+            if (name, n) in found:
+                mean, error, _ = found[name, n]
+                look = {"fmt": MARKERS[k % len(MARKERS)], "color": color, "ms": 4.5}
+                place = y + 0.2 * ((len(sizes) - 1) / 2 - k)  # the smallest size on top
+                ax.errorbar(mean, place, xerr=0 if math.isnan(error) else 2 * error, **look)
         constant, status = limits.get(name, (None, ""))
         if constant:
             face = INK if status == "proved" else "white"
@@ -205,7 +206,14 @@ def draw_ladder(
 def _ladder_keys(sizes):
     """What markers and colours of the ladder mean."""
     keys = [
-        Line2D([], [], ls="", marker=MARKERS[k % len(MARKERS)], color=LIMIT, label=f"{n:,} pairs".replace(",", " "))
+        Line2D(
+            [],
+            [],
+            ls="",
+            marker=MARKERS[k % len(MARKERS)],
+            color=LIMIT,
+            label=f"{n:,} pairs".replace(",", " "),
+        )
         for k, n in enumerate(sizes)
     ]
     keys += [Line2D([], [], color=color, lw=4, label=kind) for kind, color in KINDS.items()]
@@ -236,7 +244,9 @@ def draw_along_load(table: DataFrame, n: int, names: Sequence[str]) -> Figure:
     found = means(rows, "retrieved", ["rule", "d"])
     figure, ax = panels(height=3.8, width=6.4)
     for k, name in enumerate(names):
-        points = sorted((n / d**2, mean, error) for (rule, d), (mean, error, _) in found.items() if rule == name)
+        points = sorted(
+            (n / d**2, mean, error) for (rule, d), (mean, error, _) in found.items() if rule == name
+        )
         if points:
             load, mean, error = np.array(points).T
             look = {"color": KINDS[rung(name).kind], "marker": MARKERS[k % len(MARKERS)], "ms": 4}
@@ -271,7 +281,42 @@ def draw_kept(names: Sequence[str], theory: ArrayLike, measured: ArrayLike, erro
     return figure
 
 
-def draw_ages(ages: ArrayLike, curves: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]]) -> Figure:
+def draw_small_ratio(
+    fine: ArrayLike, curves: Mapping[str, ArrayLike], ratios: ArrayLike, found: np.ndarray
+) -> Figure:
+    """Signal to noise of rules against the number of pairs for each dimension: theory and instances.
+
+    Parameters
+    ----------
+    fine : array_like
+        ``n / d`` at which theory is given.
+    curves : dict
+        From a rule to theory.
+    ratios : array_like
+        ``n / d`` of the instances.
+    found : ndarray, shape (rules, ratios, instances)
+        What was measured, in the order of the curves.
+
+    Returns
+    -------
+    Figure
+    """
+    figure, ax = panels(height=3.6, width=6.2)
+    ax.axvspan(2, 10, color=LIMIT, alpha=0.12, lw=0)
+    for (name, look), own in zip(series(curves), found, strict=True):
+        ax.plot(fine, curves[name], color=look["color"], lw=1.2)
+        error = own.std(axis=1, ddof=1) / math.sqrt(own.shape[1])
+        points = {"color": look["color"], "fmt": look["marker"], "ms": 4.5, "label": name}
+        ax.errorbar(ratios, own.mean(axis=1), 2 * error, **points)
+    ax.set(xscale="log", xlabel="pairs for each dimension, $n/d$", ylim=(0, 2.2))
+    ax.set(ylabel="squared signal to noise, times $n/d^2$")
+    ax.legend(fontsize=8)
+    return figure
+
+
+def draw_ages(
+    ages: ArrayLike, curves: Mapping[str, tuple[Callable[[np.ndarray], ArrayLike], ArrayLike, ArrayLike]]
+) -> Figure:
     """The share of keys retrieved, by their age: theory as lines, memories as points.
 
     Parameters
@@ -279,7 +324,8 @@ def draw_ages(ages: ArrayLike, curves: Mapping[str, tuple[ArrayLike, ArrayLike, 
     ages : array_like
         Middle of each group of keys, in pairs written since.
     curves : dict
-        From what is drawn to its shares in theory, measured, and their standard errors.
+        From what is drawn to its shares in theory, as a function of ages, what was measured at those above,
+        and the standard errors of that.
 
     Returns
     -------
@@ -288,7 +334,8 @@ def draw_ages(ages: ArrayLike, curves: Mapping[str, tuple[ArrayLike, ArrayLike, 
     figure, ax = panels(height=3.5, width=6.2)
     for name, look in series(curves):
         theory, measured, error = curves[name]
-        ax.plot(ages, theory, color=look["color"], lw=1.2)
+        fine = np.linspace(0, max(ages), 200)
+        ax.plot(fine, theory(fine), color=look["color"], lw=1.2)
         points = {"color": look["color"], "fmt": look["marker"], "ms": 4.5}
         ax.errorbar(ages, measured, 2 * np.asarray(error), label=name, **points)
     ax.set(xlabel="age, in pairs written since", ylabel="share of keys retrieved", ylim=(-0.03, 1.05))
