@@ -30,6 +30,7 @@ stream_d = 96  # dimension of the memory that forgets; [16, 200]
 stream_n = 2048  # pairs that it is shown, one after the other; [256, 20000]
 stream_steps = [0.07, 0.3]  # steps of its delta rule; [0.02, 1]
 stream_instances = 4  # streams; [2, 100]
+margin_n = 80  # pairs of the instance whose largest margin is found; [10, 400]
 
 # %% tags=["hide-input"]
 import math
@@ -42,7 +43,9 @@ from assocmem.book import plotting as plot
 from assocmem.book import rule_figures as figures
 from assocmem.book.claims import check
 from assocmem.book.plotting import Table
+from assocmem.deciding.largest_margin import largest_margin
 from assocmem.experiments.ladder.rules import DELTA, RULES
+from assocmem.experiments.ladder.survival import measured_survival, predicted_survival
 from assocmem.experiments.transitions import tally, transition, with_both_verdicts
 from assocmem.memories.delta_rule import delta_memory
 from assocmem.memories.least_squares import least_squares_memory, whitened_memory
@@ -53,6 +56,14 @@ from assocmem.pairs.sizes import dimension_at_ratio
 from assocmem.progress import progress
 from assocmem.sweeps.stored_table import read_table
 from assocmem.theory.forgetting import forgetful_half_ratio, retrieved_by_age
+from assocmem.theory.noisy_recall import (
+    MEMORIES,
+    best_bits,
+    noisy_constant,
+    noisy_share_constant,
+    rounded_constant,
+    rounding_noise,
+)
 from assocmem.theory.outer_products import half_success_ratio
 from assocmem.theory.repair import clipped_half_ratio, equalised_half_ratio
 from assocmem.theory.reshaped import (
@@ -748,6 +759,352 @@ print(f"{100 * (1 - values):.0f} % lost, with signs {100 * (1 - signs):.0f} %")
 #
 # {doc}`The ladder <write_rules>` asks what each rule retrieves with exact keys and exact numbers.
 # Here queries are noisy, and the matrix itself is rounded, thinned, cut down in rank or written over.
+# What survives can be told from the scores, before any noise is drawn.
 
 # %% [markdown]
 # ## Noise on queries
+#
+# A query is $v_i + s\,\xi$, and the entries of $\xi$ are normal with variance $1/d$, like those of a key.
+# All scores of the key then change by normal numbers of the standard deviation $s\,\nu$, with the norm scale $\nu = \norm{W}_F/d$.
+# Noise on the matrix, $W + s\,\nu Z$ with standard normal entries in $Z$, does the same.
+# For outer products, equal signals and clips $\nu^2$ is the load $n/d^2$ to leading order, when signals are one.
+#
+# :::{prf:proposition} What noise costs (derived, not in the paper)
+# :label: prop-noisy-recall
+#
+# As $n \to \infty$, all pairs are retrieved under noise of the size $s$, one query for each key, from the following constants $d^2/(n \log n)$ on.
+#
+# $$
+# \begin{aligned}
+# \text{outer products:} \quad & 8\,(1 + s^2) \\
+# \text{equal signals:} \quad & 4\,(1 + 2 s^2) \\
+# \text{the best clips:} \quad & 2\,(1 + \sqrt2\, s)^2
+# \end{aligned}
+# $$ (eq-noisy-constants)
+#
+# The last holds for $s \le 1/\sqrt2$. From there on clips do not help, and the constant is that of equal signals.
+# All but a vanishing share of the keys are retrieved from $2\,(1 + s^2)$ on, by all three.
+# :::
+#
+# :::{dropdown} Derivation
+# Let $d^2 = c\, n \log n$, and let a competitor have the value $x$ before the noise, $y$ be the noise on it, and $-z$ that on the signal.
+# These have a probability of $n^{-\frac c2 \left( x^2 + (y^2 + z^2)/s^2 \right)}$ to leading order.
+# There are $n^2$ pairs of a key and a competitor, and a key fails where $x + y + z \ge 1$.
+# The noise of the signal is one number for each key, so $z$ alone can use no more than the first power of $n$.
+# The constant $c$ is where the cheapest way to fail costs $n^{-2}$.
+# With equal signals that is at $x = 1/(1 + 2 s^2)$, and for outer products the signal has the variance of a competitor from the beginning.
+# A clip removes all competitors above $x = \sqrt{2/c}$, of which there are fewer than $n$; below there are more of them than a matrix has entries for.
+# With $x = \sqrt{2/c}$ the cheapest noise is $y = z$, which gives the third line.
+# The two agree at $s = 1/\sqrt2$.
+# :::
+
+# %% tags=["hide-input"]
+noises = np.array([0, 0.1, 0.3, 0.5, 0.7, 1, 2])
+Table(
+    {"noise $s$": [f"{x:g}" for x in noises]}
+    | {name: noisy_constant(noises, memory=name) for name in MEMORIES}
+    | {"all but a few keys": noisy_share_constant(noises)}
+)
+
+# %% [markdown]
+# A little noise costs clips more than others: their constant rises linearly.
+# At $s = 0.3$ one needs 4.1 in place of 2, and outer products 8.7 in place of 8.
+# The competitors that clips have put just below the signals are all near it.
+#
+# At sizes that exist one can do better than with constants.
+# Given the noise on its signal, a key survives if no competitor gets above it, and the scores say how far each of them has to go.
+# So the share that survives is told from the scores, and no noise is drawn.
+# Here is the instance of {doc}`the ladder <write_rules>`, with 16 noisy queries of each key.
+
+# %%
+tried_rules = ["outer_products", "least_squares", "even_clip", "cross_entropy"]
+tried_noise = [0.2, 0.5, 1.0]
+cases = [(written[name], s) for name in tried_rules for s in tried_noise]
+told = [predicted_survival(pairs, W, s, query=True) for W, s in cases]
+seen = [measured_survival(pairs, W, "query", s, seed=seed) for W, s in cases]
+
+
+# %% tags=["hide-input"]
+def without_own_noise(W, s):
+    """What would survive if noise moved the competitors alone."""
+    S = pairs.U.T @ W @ pairs.V
+    spread = s * torch.linalg.vector_norm(W.T @ pairs.U, dim=0) / math.sqrt(d)
+    log = torch.special.log_ndtr((S.diagonal() - S) / spread[:, None])
+    return float(log.fill_diagonal_(0).sum(0).exp().mean())
+
+
+check(
+    "beyond-noise-on-queries",
+    f"share of keys retrieved from noisy queries, {n} pairs in {d} dimensions",
+    kind="simulation",
+    measured=seen,
+    predicted=told,
+    tolerance=[4 * math.sqrt(x * (1 - x) / (16 * n)) + 0.01 for x in told],
+    falsehood=("signals have no noise", [without_own_noise(W, s) for W, s in cases]),
+    limits="the tolerance has 0.01 for competitors that share noise",
+    axis="share of keys retrieved",
+    each=[
+        f"{figures.rung(name).label}, $s = {s:g}$"
+        for name in tried_rules
+        for s in tried_noise
+    ],
+)
+
+# %% [markdown]
+# Stored memories of 300 pairs have been treated in all ways of this page.
+# At the ratio 4 the rules differ most, and the order is no longer that of the ladder.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-query-noise", "caption": "Share of keys that are retrieved from noisy queries, 300 pairs at the ratio 4, against the size of the noise. Points: measured, with two standard errors over instances. Lines: told from the scores."}, "image": {"alt": "Five falling curves with points on them. Outer products begin below one and fall slowly; the others begin at one and cross them, largest margin last."}}
+harms = read_table("write_rules", "survival")
+at_four = harms[(harms["n"] == 300) & (harms["d"] == 83)]
+figures.draw_survival(
+    at_four,
+    "query",
+    ["outer_products", "least_squares", "even_clip", "cross_entropy", "largest_margin"],
+    "noise on the query, $s$",
+)
+
+# %% tags=["hide-input"]
+noisy = harms[harms["harm"].isin(["query", "memory"]) & (harms["size"] <= 1)]
+by = ["n", "d", "harm", "rule", "size"]
+group_means = noisy.groupby(by)[["retrieved", "predicted", "intact"]].mean()
+check(
+    "beyond-noise-on-queries",
+    f"share of keys retrieved under noise on queries or on the matrix, {len(noisy)} "
+    "stored cases",
+    kind="stored simulation",
+    measured=list(group_means["retrieved"]),
+    predicted=list(group_means["predicted"]),
+    tolerance=0.03,
+    falsehood=("noise costs nothing", list(group_means["intact"])),
+    limits="the tolerance is for competitors that share noise, and for few draws",
+    axis="share of keys retrieved",
+)
+
+# %% [markdown]
+# ## Few bits
+#
+# A memory that is trained in full precision may be stored in a few bits an entry.
+# The best quantiser of $2^b$ levels for a normal number has the mean square error $D_b$ {cite:p}`max1960quantizing`, and what it leaves is $1 - D_b$ times the entry and an error that is uncorrelated with it.
+# So to round is to add noise of the relative size $s_b = \sqrt{D_b/(1 - D_b)}$, and {eq}`eq-noisy-constants` says what that costs.
+
+# %% tags=["hide-input"]
+bits = np.arange(1, 9)
+Table(
+    {
+        "bits $b$": [str(b) for b in bits],
+        "noise $s_b$": [rounding_noise(int(b)) for b in bits],
+    }
+    | {
+        f"constant, {name}": [rounded_constant(int(b), memory=name) for b in bits]
+        for name in MEMORIES
+    }
+)
+
+# %% [markdown]
+# A memory of $d^2$ entries holds $d^2/(c_b \log n)$ facts in $b\, d^2$ bits.
+# How many bits an entry are best, if bits are what is scarce?
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-facts-per-bit", "caption": "Facts for each bit of storage, times $\\log n$, as $n \\to \\infty$, against the bits of an entry, by the law of noise."}, "image": {"alt": "Three falling curves over one to eight bits. Clips are highest at two bits and more, and near the others at one bit."}}
+figures.draw_bits(
+    bits,
+    {
+        name: [1 / (b * rounded_constant(int(b), memory=name)) for b in bits]
+        for name in MEMORIES
+    },
+)
+
+# %% tags=["hide-input"]
+glue(
+    "rules-best-bits",
+    ", ".join(f"{best_bits(memory=name)} for {name}" for name in MEMORIES),
+    display=False,
+)
+rounded_rows = harms[(harms["harm"] == "bits") & (harms["size"] <= 3)]
+round_means = rounded_rows.groupby(by)[["retrieved", "predicted", "intact"]].mean()
+check(
+    "beyond-bits-of-memory",
+    f"share of keys retrieved after rounding to 1, 2 or 3 bits, {len(rounded_rows)} "
+    "stored memories",
+    kind="stored simulation",
+    measured=list(round_means["retrieved"]),
+    predicted=list(round_means["predicted"]),
+    tolerance=0.05,
+    falsehood=("to round costs nothing", list(round_means["intact"])),
+    limits="the tolerance is for rounding errors that are not independent noise",
+    axis="share of keys retrieved",
+)
+
+# %% [markdown]
+# By the constants the best number of bits is {glue:text}`rules-best-bits`: so few bits waste nothing, if the matrix may be larger for it.
+# For a given matrix two or three bits are enough to keep nearly all of what it holds.
+#
+# What the stored memories have left after each number of bits, at the ratio 4:
+
+# %% tags=["hide-input"]
+shown = ["outer_products", "muon", "least_squares", "evened", "even_clip"]
+shown += ["even_clip_ten", "cross_entropy", "largest_margin"]
+left = figures.means(at_four, "retrieved", ["harm", "rule", "size"])
+
+
+def entry(harm, name, size):
+    """Share that is left, or nothing where it was not measured."""
+    found = left.get((harm, name, size))
+    return "" if found is None else f"{found[0]:.3f}"
+
+
+Table(
+    {"rule": [figures.rung(name).label for name in shown]}
+    | {
+        f"{size:g} bits": [entry("bits", name, size) for name in shown]
+        for size in (1, 2, 3, 4, 8)
+    }
+    | {
+        f"{size:g}, by rows": [entry("bits_rows", name, size) for name in shown]
+        for size in (1, 2)
+    }
+    | {"2, at random": [entry("bits_stochastic", name, 2) for name in shown]}
+)
+
+# %% [markdown]
+# A scale for each row changes little, as all rows of such a memory are alike.
+# To round at random is unbiased, and has at least twice the error: for a memory that is only read, the nearest level is better.
+#
+# ## Fewer entries, lower rank
+#
+# The law {eq}`eq-kept-signal` is for outer products.
+# For other memories we take what is cut away for noise of its own size, which is a guess.
+
+# %% tags=["hide-input"]
+at_sixteen = harms[(harms["n"] == 300) & (harms["d"] == 165)]
+left = figures.means(at_sixteen, "retrieved", ["harm", "rule", "size"])
+guessed = figures.means(at_sixteen, "predicted", ["harm", "rule", "size"])
+
+
+def both(harm, name, size):
+    """Share that is left, and what was told in brackets."""
+    if (harm, name, size) not in left:
+        return ""
+    return f"{left[harm, name, size][0]:.3f} ({guessed[harm, name, size][0]:.3f})"
+
+
+cuts = [("entries", 0.05), ("entries", 0.1), ("entries", 0.3)]
+cuts += [("rank", 0.1), ("rank", 0.2), ("rank", 0.3)]
+Table(
+    {"rule": [figures.rung(name).label for name in shown]}
+    | {
+        f"{size:g} of the {harm}": [both(harm, name, size) for name in shown]
+        for harm, size in cuts
+    }
+)
+
+# %% [markdown]
+# These are memories at the ratio 16, which have much to lose: shares that are left, and in brackets what was told.
+#
+# ## Keys that are written over
+#
+# Some keys come a second time, with another target, and the new one should be found.
+# The rules see all pairs in order, old ones first.
+
+# %% tags=["hide-input"]
+over = harms[(harms["harm"] == "overwritten") & (harms["n"] == 300)]
+over = over[over["d"] == 165]
+kept_old = figures.means(over, "retrieved", ["rule", "size"])
+found_new = figures.means(over, "new", ["rule", "size"])
+again = figures.in_order(over["rule"])
+Table(
+    {"rule": [figures.rung(name).label for name in again]}
+    | {
+        f"{100 * size:g} % again: {words}": [table[name, size][0] for name in again]
+        for size in (0.1, 0.5)
+        for words, table in (("new target", found_new), ("other keys", kept_old))
+    },
+    ".3f",
+)
+
+# %% [markdown]
+# A rule that treats all pairs alike cannot know which of two targets is meant, and is right for half of these keys.
+# Only rules with an order prefer the new one, and the more so the larger their step: to forget is what they are for.
+# An editor does better that takes away the old target of a key, $W \leftarrow W + (u - W v)\, v^\top/\norm{v}^2$, which is the delta rule with the step one.
+#
+# ## The largest margin
+#
+# Noise of one size is survived best by a memory whose worst margin is large for its norm, a classical aim {cite:p}`krauth1987learning`.
+# What is the largest margin there is?
+#
+# :::{prf:proposition} A bound on all margins (not in the paper)
+# :label: prop-margin-bound
+#
+# Let $\lambda_{j,i} \ge 0$ be weights of comparisons with the sum one. For every memory with $\norm{W}_F = 1$,
+#
+# $$
+# \begin{aligned}
+# & \min_{i,\, j \ne i} \; (u_i - u_j)^\top W v_i \\
+# &\quad \le \Bigl\lVert \sum_{j \ne i} \lambda_{j,i}\, (u_i - u_j)\, v_i^\top \Bigr\rVert_F .
+# \end{aligned}
+# $$ (eq-margin-bound)
+#
+# If some memory retrieves all pairs, there are a memory and weights for which both sides are equal.
+# :::
+#
+# :::{prf:proof}
+# The minimum is at most the mean with weights $\lambda$, which is the product of $W$ with the sum on the right, and that is at most its norm.
+# By the minimax theorem, the largest worst margin over all $\norm{W}_F \le 1$ is the least value of the right side over all weights.
+# If it is positive, it is reached at $\norm{W}_F = 1$.
+# :::
+#
+# `largest_margin` finds both, and the bound is verified with all rounding counted.
+
+# %%
+few = gaussian_pairs(margin_n, dimension_at_ratio(margin_n, 4.0), seed=seed)
+best = largest_margin(few, gap=1e-3)
+spread = math.sqrt(few.d_in * few.d_out)
+worst = float(retrieval_margins(few, best.W).min() / best.W.norm())
+
+# %% tags=["hide-input"]
+glue("margin-n", margin_n, display=False)
+glue("margin-found", f"{spread * worst:.4f}", display=False)
+glue("margin-bound", f"{spread * best.bound:.4f}", display=False)
+glue("margin-weights", len(best.weights), display=False)
+margins = read_table("write_rules", "margins")
+others = ["outer_products", "least_squares", "muon", "evened", "even_clip"]
+others += ["even_clip_ten", "four_clips", "cross_entropy"]
+check(
+    "beyond-largest-margin",
+    f"largest margin over its verified bound, {len(margins)} stored instances",
+    kind="exact proof",
+    measured=list(margins["margin"] / margins["bound"]),
+    predicted=1,
+    tolerance=1.001e-3,
+    falsehood=(
+        "cross-entropy has the largest margin already",
+        list(margins["cross_entropy"] * margins["margin"] / margins["bound"]),
+    ),
+    axis="margin over bound",
+)
+
+# %% [markdown]
+# For {glue:text}`margin-n` pairs at the ratio 4 it has found the margin {glue:text}`margin-found` in units of the norm scale, and {glue:text}`margin-weights` comparisons with weights that prove that no memory has more than {glue:text}`margin-bound`.
+#
+# How much of the largest margin do the rules have?
+# The table has means over stored instances of 300 pairs; a negative number is a rule that does not retrieve all of them.
+
+# %% tags=["hide-input"]
+some = margins[margins["n"] == 300]
+ratios = some["d"] ** 2 / (300 * math.log(300))
+Table(
+    {"rule": [figures.rung(name).label for name in others]}
+    | {
+        f"ratio {x:.3g}": [float(some[ratios == x][name].mean()) for name in others]
+        for x in sorted(set(ratios))
+    },
+    ".2f",
+)
+
+# %% [markdown]
+# ## Limits of this page
+#
+# - *Derived*: {prf:ref}`prop-noisy-recall`. It is about exponents of $n$, and says nothing of sizes. *Proved*: {prf:ref}`prop-margin-bound`, and each stored bound.
+# - *Measured*: all shares, at 300 and 1000 pairs.
+# - What is told from the scores takes competitors as independent once the noise of the signal is known. Where the matrix is rounded, thinned or cut, it takes the error for independent noise.
+# - Noise here is Gaussian and spread over all directions. A query that is off in a few directions can do more harm.

@@ -42,6 +42,9 @@ KINDS = {
     EVENED: CLIPPED,
 }
 """Kinds of rules, and their colours."""
+LARGEST = "the largest margin"
+COLOURS = KINDS | {LARGEST: ANY_MEMORY}
+"""Colours of all memories that are drawn."""
 
 
 class Rung(NamedTuple):
@@ -52,7 +55,7 @@ class Rung(NamedTuple):
     practice: str
     """What it is known as in practice."""
     kind: str
-    """One of `KINDS`."""
+    """One of `COLOURS`."""
 
 
 RUNGS = {
@@ -78,6 +81,8 @@ RUNGS = {
     "four_clips": Rung("four clips, solved", "", EVENED),
 }
 """The rules of `assocmem.experiments.ladder.rules`, in the order of the ladder."""
+OTHERS = {"largest_margin": Rung("largest margin", "support vectors", LARGEST)}
+"""Memories that are no rung."""
 
 
 def rung(name: str) -> Rung:
@@ -93,7 +98,7 @@ def rung(name: str) -> Rung:
     Rung
         For a rule that the section does not know, its name with spaces.
     """
-    return RUNGS.get(name) or Rung(name.replace("_", " "), "", ADDED)
+    return (RUNGS | OTHERS).get(name) or Rung(name.replace("_", " "), "", ADDED)
 
 
 def means(table: DataFrame, column: str, by: Sequence[str]) -> dict[tuple, tuple[float, float, int]]:
@@ -180,7 +185,7 @@ def draw_ladder(
     figure, ax = panels(height=1.4 + 0.29 * len(names), width=7.0)
     ax.axvspan(min(certified.values()), max(certified.values()), color=ANY_MEMORY, alpha=0.35, lw=0)
     for row, name in enumerate(names):
-        color, y = KINDS[rung(name).kind], len(names) - 1 - row
+        color, y = COLOURS[rung(name).kind], len(names) - 1 - row
         for k, n in enumerate(sizes):
             if (name, n) in found:
                 mean, error, _ = found[name, n]
@@ -249,7 +254,7 @@ def draw_along_load(table: DataFrame, n: int, names: Sequence[str]) -> Figure:
         )
         if points:
             load, mean, error = np.array(points).T
-            look = {"color": KINDS[rung(name).kind], "marker": MARKERS[k % len(MARKERS)], "ms": 4}
+            look = {"color": COLOURS[rung(name).kind], "marker": MARKERS[k % len(MARKERS)], "ms": 4}
             ax.errorbar(load, mean, 2 * np.nan_to_num(error), lw=1.2, label=rung(name).label, **look)
     ax.set(xlabel=f"load $n/d^2$, $n = {n}$", ylabel="share of keys retrieved", xscale="log", ylim=(0, 1.03))
     ax.legend(fontsize=8, loc="lower left")
@@ -365,7 +370,7 @@ def draw_survival(table: DataFrame, harm: str, names: Sequence[str], axis: str) 
     figure, ax = panels(height=3.5, width=6.2)
     for k, name in enumerate(names):
         mine = rows[rows["rule"] == name]
-        color, marker = KINDS[rung(name).kind], MARKERS[k % len(MARKERS)]
+        color, marker = COLOURS[rung(name).kind], MARKERS[k % len(MARKERS)]
         seen, told = (means(mine, column, ["size"]) for column in ("retrieved", "predicted"))
         sizes = sorted(key[0] for key in seen)
         mean, error = (np.array([seen[(x,)][i] for x in sizes]) for i in (0, 1))
