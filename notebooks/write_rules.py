@@ -58,7 +58,6 @@ from assocmem.sweeps.stored_table import read_table
 from assocmem.theory.forgetting import forgetful_half_ratio, retrieved_by_age
 from assocmem.theory.noisy_recall import (
     MEMORIES,
-    best_bits,
     noisy_constant,
     noisy_share_constant,
     rounded_constant,
@@ -905,7 +904,7 @@ Table(
 # A memory of $d^2$ entries holds $d^2/(c_b \log n)$ facts in $b\, d^2$ bits.
 # How many bits an entry are best, if bits are what is scarce?
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-facts-per-bit", "caption": "Facts for each bit of storage, times $\\log n$, as $n \\to \\infty$, against the bits of an entry, by the law of noise."}, "image": {"alt": "Three falling curves over one to eight bits. Clips are highest at two bits and more, and near the others at one bit."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-facts-per-bit", "caption": "Facts for each bit of storage, times $\\log n$, as $n \\to \\infty$, against the bits of an entry, by the law of noise."}, "image": {"alt": "Three falling curves over one to eight bits. All are highest at one bit, where equal signals and clips meet; from two bits on clips are the highest."}}
 figures.draw_bits(
     bits,
     {
@@ -915,11 +914,6 @@ figures.draw_bits(
 )
 
 # %% tags=["hide-input"]
-glue(
-    "rules-best-bits",
-    ", ".join(f"{best_bits(memory=name)} for {name}" for name in MEMORIES),
-    display=False,
-)
 rounded_rows = harms[(harms["harm"] == "bits") & (harms["size"] <= 3)]
 round_means = rounded_rows.groupby(by)[["retrieved", "predicted", "intact"]].mean()
 check(
@@ -936,8 +930,9 @@ check(
 )
 
 # %% [markdown]
-# By the constants the best number of bits is {glue:text}`rules-best-bits`: so few bits waste nothing, if the matrix may be larger for it.
-# For a given matrix two or three bits are enough to keep nearly all of what it holds.
+# By the constants one bit an entry is the best for all three, for clips by a little only: a bit is worth more as an entry of its own than as a digit of another.
+# Then clips have no advantage, since at $s_1 = 0.76$ they do not help.
+# For a given matrix two or three bits keep nearly all of what it holds.
 #
 # What the stored memories have left after each number of bits, at the ratio 4:
 
