@@ -167,7 +167,13 @@ Table(
 # | equal signals, clips, solved | {doc}`sparse_repair` | linear systems of the size of the data |
 # | softmax to the end | {doc}`top1_threshold` | a hundred passes |
 #
-# Here is one instance for all of them.
+# ```{widget} write_rules
+# :label: A rule, its ratio, noise and bits
+# What a rule retrieves along the ratio, with its constant, and what is left of it when queries are noisy or entries have few bits.
+# All numbers are of stored instances; between them the widget interpolates.
+# ```
+#
+# Here is one instance for all rules.
 
 # %%
 d = dimension_at_ratio(n, ratio)

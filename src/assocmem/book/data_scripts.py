@@ -33,7 +33,8 @@ TABLES = DataScript("book/_static_src/explorer/tables.js", "tables", "explorer",
 INSTANCES = DataScript(
     "book/_static_src/widgets/data/live_memory.js", "liveInstances", "live_instances", "live_instances"
 )
-SCRIPTS = (TABLES, INSTANCES)
+RULES = DataScript("book/_static_src/widgets/data/write_rules.js", "writeRules", "rule_tables", "rule_tables")
+SCRIPTS = (TABLES, INSTANCES, RULES)
 """All scripts with data that a build writes."""
 
 END = ";\n"
