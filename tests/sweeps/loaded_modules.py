@@ -45,6 +45,7 @@ CALLS: dict[str, list[dict]] = {
         for loss in range(5)
     ],
     "list_verdict": [{"d": 5, "n": n, "r": 0.3, "seed": 0} for n in (8, 60)],
+    "certified_dimension": [{"n": n, "seed": 0} for n in (8, 120)],
 }
 """Small arguments of each point function, one for each way it may take."""
 

@@ -345,6 +345,14 @@ def list_verdict(
     return {"feasible": feasible, "passes": found.passes, "margin": float(f"{found.margin:.3g}")}
 
 
+def certified_dimension(n: Count, seed: Seed) -> Row:
+    """Fewest dimensions in which any memory retrieves an instance, proved from both sides; passes."""
+    from assocmem.experiments.ladder.fewest import fewest_dimensions
+
+    found = fewest_dimensions(n, seed=seed)
+    return {"d": found.d, "passes": found.passes}
+
+
 REGISTERED = (
     top1_verdict,
     tail_verdict,
@@ -368,6 +376,7 @@ REGISTERED = (
     last_ruled_fact,
     list_memory,
     list_verdict,
+    certified_dimension,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
@@ -431,6 +440,10 @@ def _asks_of_fact_verdict(d_in, d_out, m, n, seed, k, in_turn):
     return [("k", k < m, f"at most m - 1 = {m - 1}")]
 
 
+def _asks_of_certified_dimension(n, seed):
+    return [("n", n >= 3, "at least 3")]
+
+
 RELATIONS = {
     "fact_verdict": _asks_of_fact_verdict,
     "removal": _asks_of_removal,
@@ -440,6 +453,7 @@ RELATIONS = {
     "place_verdict": _asks_of_place_verdict,
     "outer_product_failure": _asks_of_outer_product_failure,
     "last_ruled_fact": _asks_of_last_ruled_fact,
+    "certified_dimension": _asks_of_certified_dimension,
 }
 """What parameters demand of each other, by point function: a function of all of them that lists names,
 whether their values will do, and what would. They stand beside the functions and not in them, since they say
