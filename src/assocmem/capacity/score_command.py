@@ -19,9 +19,9 @@ def add_parsers(commands: argparse._SubParsersAction) -> None:
         help="how few dimensions a write rule of your own can do with, beside known ones",
         description="Puts a rule that writes a memory on the ladder of the book: from how many dimensions "
         "on it retrieves all pairs of public instances, and what it retrieves with fewer. The rule is a "
-        "function write(U, V) that takes targets and keys as float64 tensors of shape (d, n), in columns, and "
-        "returns a memory W of shape (d, d): target i should have the largest of the scores U.T @ W @ V[:, i]. "
-        "FILE is executed.",
+        "function write(U, V) that takes targets and keys, the columns of float64 tensors of shape (d, n), "
+        "and returns a memory W of shape (d, d): target i should have the largest of the scores "
+        "U.T @ W @ V[:, i]. FILE is executed.",
     )
     parser.add_argument("rule", metavar="FILE.py:FUNCTION", help="the rule; or the name of one in the book")
     parser.add_argument(

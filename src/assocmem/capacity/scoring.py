@@ -1,8 +1,8 @@
 """Scores a write rule on public instances, beside the rules of the ladder.
 
 An instance is public: anyone draws it again from its number of pairs and its seed, in any dimension, by
-`assocmem.experiments.explicit.constructions.nested_pairs`. Of those in `LADDER` it is also known from how many
-dimensions on *some* memory retrieves every pair, with proofs from both sides.
+`assocmem.experiments.explicit.constructions.nested_pairs`. Of those on the stored ladder it is also known
+from how many dimensions on *some* memory retrieves every pair, with proofs from both sides.
 """
 
 import csv
@@ -51,8 +51,9 @@ class SizeScore:
     ----------
     n : int
     dimensions : tuple of int or None
-        For each instance, seeds from zero on, the dimension from which on the rule retrieves every pair: in it
-        the memory has been verified, in the one below a pair fails. None where it fails in the longest one.
+        For each instance, seeds from zero on, the dimension from which on the rule retrieves every pair: in
+        it the memory has been verified, in the one below a pair fails. None where it fails in all that were
+        tried.
     ratio, error : float or None
         ``d^2 / (n log n)`` of the median dimension, with its standard error; None with a dimension missing.
     shares : dict of float to float

@@ -1,8 +1,8 @@
 """The fewest dimensions in which any memory retrieves an instance, proved from both sides.
 
-An instance is seen in all dimensions at once, as `nested_pairs` has it. A memory of the first d coordinates is
-one of the first ``d + 1`` as well, with zeros in its last row and column. So there is one dimension from which
-on the instance can be retrieved, and no write rule needs fewer.
+An instance is seen in all dimensions at once, as `nested_pairs` has it. A memory of the first d coordinates
+is one of the first ``d + 1`` as well, with zeros in its last row and column. So there is one dimension from
+which on the instance can be retrieved, and no write rule needs fewer.
 """
 
 from dataclasses import dataclass
