@@ -3,6 +3,7 @@
 import argparse
 import importlib.util
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -70,8 +71,7 @@ def _rule(given):
         return given, lambda U, V: RULES[given].write(Pairs(U, V))
     path, _, function = given.rpartition(":")
     if not path.endswith(".py"):
-        near = nearest(given, RULES)
-        raise UsageError(f"{given}: must be FILE.py:FUNCTION, or one of {', '.join(RULES)}{near}")
+        raise UsageError(f"{given}: must be FILE.py:FUNCTION, or a rule of the book{nearest(given, RULES)}")
     if not Path(path).is_file():
         raise UsageError(f"{path}: no such file")
     spec = importlib.util.spec_from_file_location("scored_rule", path)
@@ -93,7 +93,8 @@ def _lines(name, score):
     from assocmem.capacity.scoring import ANY_MEMORY, ladder
     from assocmem.experiments.ladder.rules import RULES
 
-    yield f"{name}, {score.n} pairs, {len(score.dimensions)} instances"
+    count = len(score.dimensions)
+    yield f"{name}, {score.n} pairs, {count} instance{'s' if count > 1 else ''}"
     dimensions = ", ".join("none" if d is None else str(d) for d in score.dimensions)
     yield f"  retrieves all pairs from these dimensions on: {dimensions}"
     shares = ", ".join(f"{100 * share:.3g} % at {ratio:g}" for ratio, share in score.shares.items())
@@ -107,7 +108,8 @@ def _lines(name, score):
     yield "  the ladder: d^2/(n log n) from which half of the instances are retrieved whole"
     for ratio, error, rule in sorted(rows, key=lambda row: row[0]):
         label = name if rule is None else "any memory, proved" if rule == ANY_MEMORY else RULES[rule].label
-        yield f"  {'>' if rule is None else ' '} {ratio:6.2f} +- {error:4.2f}  {label}"
+        bar = "       " if math.isnan(error) else f"+- {error:4.2f}"
+        yield f"  {'>' if rule is None else ' '} {ratio:6.2f} {bar}  {label}"
 
 
 def _plain(name, score):

@@ -26,6 +26,7 @@ from assocmem.experiments.explicit.constructions import (
     nested_pairs,
     smallest_dimension,
 )
+from assocmem.experiments.ladder.smallest import START
 from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import retrieval_margins
 from assocmem.pairs.sizes import dimension_at_ratio
@@ -35,8 +36,6 @@ ANY_MEMORY = "any_memory"
 """In the ladder, the fewest dimensions in which some memory retrieves all pairs."""
 RATIOS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 """Values of ``d^2 / (n log n)`` at which the share of retrieved pairs is told."""
-START = 8.0
-"""Value at which the search for the fewest dimensions begins: what outer products need in the limit."""
 
 
 class RuleError(Exception):
@@ -108,8 +107,8 @@ def score_rule(
     Returns
     -------
     SizeScore
-        The dimension of an instance is where a search by doubling and halving ends, so one of several where
-        a rule fails again in dimensions above one that it can do with.
+        The dimension of an instance is where a search ends that goes up in strides and then halves them. It
+        is one of several where a rule fails again above a dimension that it can do with.
 
     Raises
     ------
