@@ -80,8 +80,10 @@ def _parser():
     else:
         _name_missing(commands, "book", "run", "list", "params", "build", "pdf")
     from assocmem.capacity.command import add_parsers as add_capacity
+    from assocmem.capacity.score_command import add_parsers as add_score
 
     add_capacity(commands)
+    add_score(commands)
     if find_spec("yaml"):
         from assocmem.sweeps.command import add_parsers as add_sweeps
 

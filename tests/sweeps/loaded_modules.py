@@ -45,6 +45,7 @@ CALLS: dict[str, list[dict]] = {
         for loss in range(5)
     ],
     "list_verdict": [{"d": 5, "n": n, "r": 0.3, "seed": 0} for n in (8, 60)],
+    "certified_dimension": [{"n": n, "seed": 0} for n in (8, 120)],
     "rule_dimension": [{"n": 30, "rule": rule, "seed": 0} for rule in ("muon_ten", "even_clip")],
     "rule_share": [{"n": 30, "d": 12, "rule": rule, "seed": 0} for rule in ("cross_entropy", "four_clips")],
 }

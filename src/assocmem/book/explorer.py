@@ -89,7 +89,7 @@ def _certified():
     """Counts of proved verdicts by tail fraction (0 for first place) and number of pairs."""
     larger = ("verdicts_thousand", "verdicts_large", "verdicts_largest")
     top1 = read_table("finite_size_scaling", "verdicts", *larger)
-    tails = read_table("ridgeless_limit", "verdicts")
+    tails = read_table("ridgeless_limit", "verdicts", "verdicts_large", "verdicts_largest")
     return [
         *_counts(0.0, top1),
         *(row for r, outcomes in tails.groupby("r") for row in _counts(float(r), outcomes)),

@@ -351,6 +351,14 @@ def list_verdict(
     return {"feasible": feasible, "passes": found.passes, "margin": float(f"{found.margin:.3g}")}
 
 
+def certified_dimension(n: Count, seed: Seed) -> Row:
+    """Fewest dimensions in which any memory retrieves an instance, proved from both sides; passes."""
+    from assocmem.experiments.ladder.fewest import fewest_dimensions
+
+    found = fewest_dimensions(n, seed=seed)
+    return {"d": found.d, "passes": found.passes}
+
+
 def rule_dimension(n: Count, rule: Rule, seed: Seed) -> Row:
     """Dimension from which a write rule retrieves every pair of an instance, and d^2 / (n log n) there."""
     from assocmem.experiments.ladder.rules import RULES
@@ -394,6 +402,7 @@ REGISTERED = (
     last_ruled_fact,
     list_memory,
     list_verdict,
+    certified_dimension,
     rule_dimension,
     rule_share,
 )
@@ -459,6 +468,10 @@ def _asks_of_fact_verdict(d_in, d_out, m, n, seed, k, in_turn):
     return [("k", k < m, f"at most m - 1 = {m - 1}")]
 
 
+def _asks_of_certified_dimension(n, seed):
+    return [("n", n >= 3, "at least 3")]
+
+
 def _asks_of_rule_dimension(n, rule, seed):
     from assocmem.experiments.explicit.constructions import GROWTH
     from assocmem.experiments.ladder.rules import RULES
@@ -492,6 +505,7 @@ RELATIONS = {
     "place_verdict": _asks_of_place_verdict,
     "outer_product_failure": _asks_of_outer_product_failure,
     "last_ruled_fact": _asks_of_last_ruled_fact,
+    "certified_dimension": _asks_of_certified_dimension,
     "rule_dimension": _asks_of_rule_dimension,
     "rule_share": _asks_of_rule_share,
 }

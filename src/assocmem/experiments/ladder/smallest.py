@@ -11,6 +11,9 @@ from assocmem.experiments.explicit.constructions import (
 from assocmem.experiments.ladder.rules import WriteRule
 from assocmem.pairs.scores import retrieval_margins
 
+START = 1.0
+"""``d^2 / (n log n)`` at which each search begins, so far down that all rules fail. A rule can fail again
+above a dimension that it can do with; begun at one place, searches of one rule end in one dimension."""
 TENTH = 10
 """The oldest and the newest keys are the first and the last of so many equal parts."""
 
@@ -48,7 +51,7 @@ def smallest(rule: WriteRule, n: int, *, seed: int) -> int:
     ArithmeticError
         If it does not even succeed in the longest dimension.
     """
-    construction = Construction(rule.name, lambda pairs: Built(rule.write(pairs), 0), rule.highest)
+    construction = Construction(rule.name, lambda pairs: Built(rule.write(pairs), 0), START)
     return smallest_dimension(construction, n, seed=seed)[0]
 
 
