@@ -118,6 +118,11 @@ def saved(name, array):
     return path
 
 
+def log_exponential_tail(level):
+    """Log of the tail of an exponential variable, for arrays."""
+    return -4 * np.maximum(level, 0)
+
+
 @cache
 def calls():
     """Good arguments of every public function, by room, module and name; a method stands with its object."""

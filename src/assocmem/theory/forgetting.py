@@ -42,6 +42,9 @@ AGES = 24
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(4)
 """Of the Gauss-Legendre rule on [-1, 1], for each panel over the ages of competitors."""
 
+MOST_STEP = 1.8
+"""Of the delta rule where a half point is searched for; from 2 on a memory grows without bounds."""
+
 LARGEST_CONSTANT = 1e6
 """Of ``d^2 / (n log n)``."""
 
@@ -311,13 +314,16 @@ def forgetful_half_ratio(n: int, x: float, *, rule: str = "delta") -> float:
 
     def failures(ratio):
         d = math.sqrt(ratio * n * log_n)
-        if d <= 2.1:
+        if d <= 2:
             return 60.0
         if rule == "decayed":
             return log_forgetful_failures(n, d, keep=max(math.exp(-x / n), 1e-6))
-        step = x * d / n
-        return log_forgetful_failures(n, d, step=step) if step < 1.9 / (1 + 2 / d) else 60.0
+        return log_forgetful_failures(n, d, step=min(x * d / n, MOST_STEP / (1 + 2 / d)))
 
+    if rule == "delta":  # a fixed x is a larger step in a larger dimension, until it is too large
+        last = max((MOST_STEP * n / x) ** 2 / (n * log_n), 1e-3)
+        fits = failures(last) < math.log(math.log(2))
+        require(fits, "x", x, f"smaller for n = {n}, as no step below 2 retrieves every pair")
     return half_point(failures, log_n)
 
 

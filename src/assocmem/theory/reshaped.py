@@ -96,8 +96,8 @@ def kept_share(f, *, law: str = "normal", breaks: ArrayLike | None = None) -> fl
     require_callable("f", f)
     require_choice("law", law, LAWS)
     breaks = [] if breaks is None else breaks
-    if len(np.shape(breaks)) or np.size(breaks):
-        _require_breaks(breaks)
+    if not (isinstance(breaks, list | tuple) and not breaks):
+        require_numbers("breaks", breaks, -1e6, 1e6, ends="[]")
     x, weights = _nodes(law, np.ravel(np.asarray(breaks, dtype=float)))
     values = _values(f, x)
     power = float(weights @ values**2)
@@ -105,13 +105,6 @@ def kept_share(f, *, law: str = "normal", breaks: ArrayLike | None = None) -> fl
         0 < power < math.inf, "f", f, "a function that is not zero throughout, and whose square is finite"
     )
     return min(float(weights @ (x * values)) ** 2 / power / float(weights @ x**2), 1.0)
-
-
-def _require_breaks(breaks):
-    """Check that breaks are finite numbers."""
-    if isinstance(breaks, list) and not breaks:
-        return
-    require_numbers("breaks", breaks, -1e6, 1e6, ends="[]")
 
 
 def _values(f, x):
