@@ -89,6 +89,7 @@ SMALL = {
     "loss": 4,
     "k": 3,
     "ratio": 8.0,
+    "rule": "even_clip",
 }
 """Values of the parameters of point functions from which the corners are taken one at a time."""
 LARGEST = {"n": 60, "d": 24}

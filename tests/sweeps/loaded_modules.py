@@ -45,6 +45,8 @@ CALLS: dict[str, list[dict]] = {
         for loss in range(5)
     ],
     "list_verdict": [{"d": 5, "n": n, "r": 0.3, "seed": 0} for n in (8, 60)],
+    "rule_dimension": [{"n": 30, "rule": rule, "seed": 0} for rule in ("muon_ten", "even_clip")],
+    "rule_share": [{"n": 30, "d": 12, "rule": rule, "seed": 0} for rule in ("cross_entropy", "four_clips")],
 }
 """Small arguments of each point function, one for each way it may take."""
 

@@ -18,6 +18,12 @@ ListFraction = Annotated[float, "list fraction; (0, 0.5]"]
 Beta = Annotated[float, "sharpness of the tail; [1e-6, 1e6]"]
 Ridge = Annotated[float, "ridge; [1e-20, 1e6]"]
 Tolerance = Annotated[float, "relative duality gap; [1e-14, 1)"]
+Rule = Annotated[
+    str,
+    "name in ladder.rules.RULES; {outer_products, least_squares, whitened, delta, delta_ten, gated_delta, "
+    "muon, muon_ten, softmax_pass, softmax_two, softmax_ten, sparse_repair, repair_in_place, evened, "
+    "even_clip, even_clip_ten, equal_signals, one_clip, four_clips, cross_entropy}",
+]
 
 Row = dict[str, int | float | str | None]
 """What a point function returns: its columns by name."""
@@ -345,6 +351,26 @@ def list_verdict(
     return {"feasible": feasible, "passes": found.passes, "margin": float(f"{found.margin:.3g}")}
 
 
+def rule_dimension(n: Count, rule: Rule, seed: Seed) -> Row:
+    """Dimension from which a write rule retrieves every pair of an instance, and d^2 / (n log n) there."""
+    from assocmem.experiments.ladder.rules import RULES
+    from assocmem.experiments.ladder.smallest import smallest
+    from assocmem.pairs.sizes import top1_ratio
+
+    d = smallest(RULES[rule], n, seed=seed)
+    return {"d": d, "ratio": float(f"{top1_ratio(n, d):.5g}")}
+
+
+def rule_share(n: Count, d: Dimension, rule: Rule, seed: Seed) -> Row:
+    """Share of an instance that a write rule retrieves: of all keys, of the oldest tenth, of the newest."""
+    from assocmem.experiments.ladder.rules import RULES
+    from assocmem.experiments.ladder.smallest import retrieved
+
+    found = retrieved(RULES[rule], n, d, seed=seed)
+    shares = {"retrieved": found.all, "oldest": found.oldest, "newest": found.newest}
+    return {name: float(f"{share:.5g}") for name, share in shares.items()}
+
+
 REGISTERED = (
     top1_verdict,
     tail_verdict,
@@ -368,6 +394,8 @@ REGISTERED = (
     last_ruled_fact,
     list_memory,
     list_verdict,
+    rule_dimension,
+    rule_share,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
@@ -431,6 +459,30 @@ def _asks_of_fact_verdict(d_in, d_out, m, n, seed, k, in_turn):
     return [("k", k < m, f"at most m - 1 = {m - 1}")]
 
 
+def _asks_of_rule_dimension(n, rule, seed):
+    from assocmem.experiments.explicit.constructions import GROWTH
+    from assocmem.experiments.ladder.rules import RULES
+    from assocmem.pairs.sizes import dimension_at_ratio
+
+    # signals can be made equal in dimensions below n alone, where the search must begin and grow once
+    solves = rule in ("equal_signals", "one_clip", "four_clips")
+    below = not solves or GROWTH * dimension_at_ratio(n, RULES[rule].highest) < n
+    return [("n", n >= 10, "at least 10"), ("n", below, f"larger, for {rule} to need fewer dimensions")]
+
+
+def _asks_of_rule_share(n, d, rule, seed):
+    from assocmem.experiments.explicit.constructions import WIDEST
+    from assocmem.pairs.sizes import dimension_at_ratio
+
+    most = dimension_at_ratio(n, WIDEST)
+    solves = rule in ("equal_signals", "one_clip", "four_clips")
+    return [
+        ("n", n >= 10, "at least 10"),
+        ("d", d <= most, f"at most {most} for n = {n}"),
+        ("d", not solves or n < d * min(d, n), f"above the root of n, for {rule} to have a solution"),
+    ]
+
+
 RELATIONS = {
     "fact_verdict": _asks_of_fact_verdict,
     "removal": _asks_of_removal,
@@ -440,6 +492,8 @@ RELATIONS = {
     "place_verdict": _asks_of_place_verdict,
     "outer_product_failure": _asks_of_outer_product_failure,
     "last_ruled_fact": _asks_of_last_ruled_fact,
+    "rule_dimension": _asks_of_rule_dimension,
+    "rule_share": _asks_of_rule_share,
 }
 """What parameters demand of each other, by point function: a function of all of them that lists names,
 whether their values will do, and what would. They stand beside the functions and not in them, since they say

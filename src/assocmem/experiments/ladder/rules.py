@@ -1,0 +1,364 @@
+"""Rules by which a memory is written, under their names: the sum of outer products to cross-entropy.
+
+Each rule is a function of the pairs alone. What a rule leaves open, a step or a sharpness, is fixed here by a
+formula of n and d, never by the instance. Formulas were chosen by trial on instances with n = 300 and 1000.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from assocmem.experiments.explicit.constructions import SPLIT, SPLIT_GAMMA
+from assocmem.memories.clipped import clipped_memory
+from assocmem.memories.delta_rule import delta_memory
+from assocmem.memories.even_and_clip import even_and_clip, falling
+from assocmem.memories.least_squares import least_squares_memory, whitened_memory
+from assocmem.memories.outer_products import correlation_memory
+from assocmem.memories.sparse_repair import repair_in_place, reserve_at_share, sparse_repair
+from assocmem.pairs.data import Facts, Pairs
+from assocmem.training.fit import fit
+from assocmem.training.gradient_writes import muon_memory, softmax_memory
+from assocmem.training.losses import CrossEntropy
+
+DELTA = 0.02
+"""Step of one pass of the delta rule, times ``n / d``."""
+DELTA_TEN = 0.2
+"""Step of ten passes, times ``n / d``."""
+PASS_SCALE = 2.0
+"""Sharpness of the softmax in one pass."""
+PASS_BLOCKS = 10
+"""Blocks of that pass."""
+TWO = (2.2, 0.55)
+"""Sharpness over ``log n`` and second step over the first, of two softmax steps."""
+TEN = (4.0, 0.3)
+"""Sharpness over ``log n`` and later steps over the first, of ten softmax steps."""
+MUON_RATE = 5.0
+"""Rate of Muon's steps, times ``sqrt(d / n)``: signals grow by nearly so much in each. Its momentum is 0.95,
+as ``torch.optim.Muon`` has it."""
+RIDGE = 1e-3
+"""Of cross-entropy to the end."""
+FINE = {"gamma": 0.05, "softness": 0.03}
+"""Of four clips."""
+
+
+@dataclass(frozen=True)
+class WriteRule:
+    """A rule to write a memory.
+
+    Attributes
+    ----------
+    name : str
+    label : str
+        In plain words, for tables and figures.
+    write : callable
+        From `Pairs` to the memory, a Tensor of shape (d_out, d_in).
+    passes : float
+        Cost in passes over the scores: one stands for ``2 n m d`` operations, a walk with gradients for two.
+        Where the number depends on the instance, a typical one.
+    highest : float
+        A ``d^2 / (n log n)`` at which it retrieves all pairs as a rule.
+    constant : float or None
+        ``d^2 / (n log n)`` from which on it retrieves all pairs, as n grows without end and d with it.
+    status : str
+        What the constant is: "proved", "derived" (by an argument that is no proof) or "measured" (no
+        constant is known, and only sizes that exist tell).
+    source : str
+        Who gave the rule.
+    note : str
+        What the cost leaves out, and what is particular.
+    """
+
+    name: str
+    label: str
+    write: Callable[[Pairs | Facts], torch.Tensor]
+    passes: float
+    highest: float
+    constant: float | None
+    status: str
+    source: str
+    note: str = ""
+
+
+def _delta(x, passes, gate=0.0):
+    def write(pairs):
+        ratio = pairs.d_in / pairs.n
+        # in few dimensions, no step longer than one
+        return delta_memory(pairs, step=min(1.0, x * ratio), keep=math.exp(-gate / pairs.n), passes=passes)
+
+    return write
+
+
+def _softmax(steps, per_log, later):
+    def write(pairs):
+        lengths = (1.0, *(later,) * (steps - 1))
+        return softmax_memory(pairs, steps=steps, scale=per_log * math.log(pairs.m), step=lengths)
+
+    return write
+
+
+def _softmax_pass(pairs):
+    block = math.ceil(pairs.n / PASS_BLOCKS)
+    return softmax_memory(pairs, steps=1, scale=PASS_SCALE, step=1.0, block=block)
+
+
+def _muon(steps):
+    def write(pairs):
+        rate = MUON_RATE * math.sqrt(pairs.n / pairs.d_in)
+        return muon_memory(pairs, steps=steps, rate=rate)
+
+    return write
+
+
+def _repair(pairs):
+    return sparse_repair(pairs, gamma=SPLIT_GAMMA, reserve=reserve_at_share(SPLIT, pairs.d)).W
+
+
+def _in_place(pairs):
+    return repair_in_place(pairs, correlation_memory(pairs), gamma=0.2, rounds=1).W
+
+
+def _even(clips, gamma=0.25):
+    def write(pairs):
+        return even_and_clip(pairs, clips=clips, gamma=gamma)
+
+    return write
+
+
+def _clipped(rounds, **keywords):
+    def write(pairs):
+        return clipped_memory(pairs, rounds=rounds, **keywords).W
+
+    return write
+
+
+def _cross_entropy(pairs):
+    return fit(pairs, CrossEntropy(), ridge=RIDGE, tol=1e-2).W
+
+
+_FORGETS = 8 * (math.exp(2 * DELTA) - 1) / (2 * DELTA)
+_FORGETS_TEN = 8 * (math.exp(2 * DELTA_TEN) - 1) / (2 * DELTA_TEN)
+_GATED = DELTA + 0.5
+
+_LISTED = (
+    WriteRule(
+        "outer_products",
+        "outer products",
+        correlation_memory,
+        0,
+        16.0,
+        8.0,
+        "proved",
+        "Kohonen (1972), Anderson (1972); linear attention, Katharopoulos et al. (2020)",
+    ),
+    WriteRule(
+        "least_squares",
+        "least squares",
+        least_squares_memory,
+        0,
+        9.0,
+        8.0,
+        "derived",
+        "Kohonen and Ruohonen (1973); with a prior memory, MEMIT, Meng et al. (2023)",
+        "a system of d equations; the constant is that of n far above d",
+    ),
+    WriteRule(
+        "whitened",
+        "outer products, both sides whitened",
+        whitened_memory,
+        0,
+        7.0,
+        8.0,
+        "derived",
+        "least squares on both sides",
+        "two systems of d equations; the constant is that of n far above d",
+    ),
+    WriteRule(
+        "delta",
+        "delta rule, one pass",
+        _delta(DELTA, 1),
+        0,
+        12.0,
+        _FORGETS,
+        "derived",
+        "Widrow and Hoff (1960); DeltaNet, Schlag et al. (2021)",
+        "4 n d^2 operations",
+    ),
+    WriteRule(
+        "delta_ten",
+        "delta rule, ten passes",
+        _delta(DELTA_TEN, 10),
+        0,
+        10.0,
+        _FORGETS_TEN,
+        "derived",
+        "Widrow and Hoff (1960)",
+        "40 n d^2 operations",
+    ),
+    WriteRule(
+        "gated_delta",
+        "gated delta rule",
+        _delta(DELTA, 1, 0.5),
+        0,
+        16.0,
+        8 * (math.exp(2 * _GATED) - 1) / (2 * _GATED),
+        "derived",
+        "gated DeltaNet, Yang et al. (2024)",
+        "4 n d^2 operations; its gate exp(-1/(2n)) is the best one for an endless stream of which the last n "
+        "keys shall be kept",
+    ),
+    WriteRule(
+        "muon",
+        "one step of Muon",
+        _muon(1),
+        0,
+        12.0,
+        9 * math.pi**2 / 8,
+        "derived",
+        "Jordan et al. (2024); torch.optim.Muon",
+        "five products of three matrices with d^2 entries, in bfloat16; the constant is that of the polar "
+        "factor, for n far above d",
+    ),
+    WriteRule(
+        "muon_ten",
+        "ten steps of Muon",
+        _muon(10),
+        18,
+        4.0,
+        None,
+        "measured",
+        "Jordan et al. (2024); torch.optim.Muon",
+    ),
+    WriteRule(
+        "softmax_pass",
+        "softmax gradient, one pass in ten blocks",
+        _softmax_pass,
+        2,
+        12.0,
+        None,
+        "measured",
+        "layers that learn in use, Sun et al. (2024)",
+    ),
+    WriteRule(
+        "softmax_two",
+        "softmax gradient, two steps",
+        _softmax(2, *TWO),
+        2,
+        6.0,
+        2.0,
+        "derived",
+        "gradient descent on cross-entropy",
+    ),
+    WriteRule(
+        "softmax_ten",
+        "softmax gradient, ten steps",
+        _softmax(10, *TEN),
+        18,
+        4.0,
+        2.0,
+        "derived",
+        "gradient descent on cross-entropy",
+    ),
+    WriteRule(
+        "sparse_repair",
+        "sparse repair",
+        _repair,
+        1,
+        16.0,
+        None,
+        "measured",
+        "the paper, Proposition prop:optimal, with the share of coordinates that is best at sizes that exist",
+        "with the reserve and the margin of the proof the constant is 2",
+    ),
+    WriteRule(
+        "repair_in_place",
+        "repair in place, one round",
+        _in_place,
+        1,
+        10.0,
+        None,
+        "measured",
+        "the paper's repair without its reserve",
+        "with a margin that vanishes slowly the constant is 2",
+    ),
+    WriteRule(
+        "evened",
+        "evened",
+        _even(0),
+        0,
+        6.0,
+        4.0,
+        "proved",
+        "this book",
+        "4 n d^2 operations, and whitening",
+    ),
+    WriteRule(
+        "even_clip",
+        "evened, one clip",
+        _even(1),
+        1,
+        4.0,
+        2.0,
+        "proved",
+        "this book",
+        "8 n d^2 operations, and whitening",
+    ),
+    WriteRule(
+        "even_clip_ten",
+        "evened, ten clips",
+        _even(10, falling(10)),
+        10,
+        3.0,
+        2.0,
+        "derived",
+        "this book",
+        "44 n d^2 operations, and whitening",
+    ),
+    WriteRule(
+        "equal_signals",
+        "equal signals, least energy",
+        _clipped(0),
+        1,
+        8.0,
+        4.0,
+        "derived",
+        "this book; MACE filters, Mahalanobis et al. (1987)",
+        "and about 10 steps of conjugate gradients, each 4 n d^2 operations",
+    ),
+    WriteRule(
+        "one_clip",
+        "equal signals, one clip",
+        _clipped(1),
+        2,
+        4.0,
+        2.0,
+        "derived",
+        "this book",
+        "and about 20 steps of conjugate gradients",
+    ),
+    WriteRule(
+        "four_clips",
+        "equal signals, four clips",
+        _clipped(4, **FINE),
+        5,
+        3.0,
+        2.0,
+        "derived",
+        "this book",
+        "and about 100 steps of conjugate gradients",
+    ),
+    WriteRule(
+        "cross_entropy",
+        "cross-entropy, to the end",
+        _cross_entropy,
+        400,
+        2.5,
+        2.0,
+        "derived",
+        "softmax regression with ridge 0.001, by the solver of this book",
+    ),
+)
+
+RULES = {rule.name: rule for rule in _LISTED}
+"""All rules by name."""
