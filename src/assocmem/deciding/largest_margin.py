@@ -262,7 +262,7 @@ class _Search:
         return W * (START / signal) if signal > 1e-12 * float(W.norm()) else W / float(W.norm())
 
     def _look(self, W, before, sigma):
-        """Comparisons that are missing something and their weights, the sum of both, the value of the problem.
+        """Comparisons that are missing something, with weights; their sum; the value of the problem.
 
         Keeps the memory and the weights where they are the best so far.
         """

@@ -1,15 +1,15 @@
 """Memories in fewer numbers: rounded to a few bits, with few entries, or of low rank (not in the paper).
 
 **Rounding.** With b bits an entry has one of ``2^b`` values, ``(k + 1/2) step`` for ``k = -2^(b - 1), ...,
-2^(b - 1) - 1``: evenly spaced, symmetric, and without zero. One bit is a sign times a scale. The step is the one
-with the least squared error, found on the entries themselves, for the whole memory or for each row. At that
-step the error is uncorrelated with what is kept, so that the rounded memory is ``(1 - D) W`` and noise of
+2^(b - 1) - 1``: evenly spaced, symmetric, and without zero. One bit is a sign times a scale. The step is the
+one with the least squared error, found on the entries themselves, for the whole memory or for each row. At it
+ the error is uncorrelated with what is kept, so that the rounded memory is ``(1 - D) W`` and noise of
 variance ``D (1 - D)``, D the relative squared error (Max 1960; of normal entries D = 1 - 2 / pi for one bit).
 
 **Random rounding** takes one of the two nearest values with chances that make the mean right, so that it is
-unbiased between the lowest value and the highest. What lies outside becomes the nearest of the two. Its step has
-the least squared error on average, which is larger than that of the nearest values: by two thirds for one bit of
-normal entries, by nearly a factor of two for many.
+unbiased between the lowest value and the highest. What lies outside becomes the nearer of these two. Its step
+has the least squared error on average. That is larger than the error of the nearest values, by up to a factor
+of two where there are many bits.
 """
 
 import math
@@ -178,8 +178,9 @@ def _best_step(
 def relative_error(W: torch.Tensor, kept: torch.Tensor) -> float:
     """Relative variance of the noise in a memory that stands for another, once both have one scale.
 
-    With ``a = <kept, W> / |W|^2`` the memory kept is ``a W`` and a rest that is orthogonal to it, whose square
-    over that of ``a W`` this is; for the best rounding, whose relative squared error is D, ``D / (1 - D)``.
+    With ``a = <kept, W> / |W|^2`` the memory kept is ``a W`` and a rest that is orthogonal to it. Its square
+    over that of ``a W`` is the result. For the best rounding, whose relative squared error is D, it is
+    ``D / (1 - D)``.
 
     Parameters
     ----------

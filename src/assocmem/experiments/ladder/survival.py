@@ -35,12 +35,15 @@ QUERY, MEMORY, BITS, BITS_ROWS, BITS_RANDOM, ENTRIES, RANK, OVERWRITTEN = HARMS 
     "rank",
     "overwritten",
 )
-"""What happens to a memory. The size of a harm is the spread of noise relative to the length of a key, or to
-the memory; bits of an entry with one scale for all, with one for each row, and with random rounding; the share of
-the entries that is kept; the share of the rank; and the share of the keys that get another target later."""
+"""What happens to a memory. The size of a harm is the spread of noise relative to the length of a
+key, or to the memory; bits of an entry with one scale for all, with one for each row, and with random
+rounding; the share of the entries that is kept; the share of the rank; and the share of the keys that get
+another target later."""
 
-LARGEST_MARGIN = "largest_margin"
-"""The memory that has the most to lose, beside the rules of `assocmem.experiments.ladder.rules`."""
+LARGEST_MARGIN, DELTA_STREAM = SPECIAL = ("largest_margin", "delta_stream")
+"""Beside the rules of `assocmem.experiments.ladder.rules`: the memory that has the most to lose, and the delta
+rule with the step that keeps the most keys of an endless stream, ``4 e log(n) / d``, but at most one. The
+step of the rule itself is the best one for n keys that are each written once."""
 
 MARGIN_GAP = 3e-3
 """Gap to which it is found."""
@@ -67,7 +70,7 @@ def written(rule: str, n: int, d: int, seed: int) -> tuple[Pairs, torch.Tensor]:
     Parameters
     ----------
     rule : str
-        A name of `assocmem.experiments.ladder.rules.RULES`, or `LARGEST_MARGIN`.
+        A name of `assocmem.experiments.ladder.rules.RULES`, or one of `SPECIAL`.
     n, d, seed : int
         As in `gaussian_pairs`.
 
@@ -115,9 +118,13 @@ def write(rule: str, pairs: Pairs) -> torch.Tensor:
             at = f"n = {pairs.n}, d = {pairs.d_in}"
             raise ArithmeticError(f"{rule}, {at}: gap {found.gap:.1e} after {found.passes} passes")
         return found.W
+    if rule == DELTA_STREAM:
+        from assocmem.memories.delta_rule import delta_memory
+
+        return delta_memory(pairs, step=min(1.0, 4 * math.e * math.log(pairs.n) / pairs.d_in))
     from assocmem.experiments.ladder.rules import RULES
 
-    require_choice("rule", rule, (*RULES, LARGEST_MARGIN))
+    require_choice("rule", rule, (*RULES, *SPECIAL))
     return RULES[rule].write(pairs)
 
 
