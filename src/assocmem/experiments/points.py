@@ -26,7 +26,7 @@ Rule = Annotated[
 ]
 AnyRule = Annotated[
     str,
-    "name in ladder.rules.RULES, or ladder.survival.SPECIAL; {outer_products, least_squares, whitened, delta, "
+    "name in ladder.rules.RULES or survival.SPECIAL; {outer_products, least_squares, whitened, delta, "
     "delta_ten, gated_delta, muon, muon_ten, softmax_pass, softmax_two, softmax_ten, sparse_repair, "
     "repair_in_place, evened, even_clip, even_clip_ten, equal_signals, one_clip, four_clips, cross_entropy, "
     "largest_margin, delta_stream}",

@@ -41,9 +41,9 @@ rounding; the share of the entries that is kept; the share of the rank; and the 
 another target later."""
 
 LARGEST_MARGIN, DELTA_STREAM = SPECIAL = ("largest_margin", "delta_stream")
-"""Beside the rules of `assocmem.experiments.ladder.rules`: the memory that has the most to lose, and the delta
-rule with the step that keeps the most keys of an endless stream, ``4 e log(n) / d``, but at most one. The
-step of the rule itself is the best one for n keys that are each written once."""
+"""Beside the rules of `assocmem.experiments.ladder.rules`: the memory that has the most to lose, and the
+delta rule with the step that keeps the most keys of an endless stream, ``4 e log(n) / d``, but at most one.
+The step of the rule itself is the best one for n keys that are each written once."""
 
 MARGIN_GAP = 3e-3
 """Gap to which it is found."""
