@@ -45,9 +45,6 @@ MEMORIES = ("outer products", "equal signals", "clipped")
 MIDDLE = 500.0
 """Natural logarithm of a number of pairs from which on no noise comes near what whitening can stand."""
 
-RAW = "outer products"
-"""The rule without whitening, of which the noise is that of any combination of outer products."""
-
 TURN = math.sqrt(0.5)
 """Noise from which on removing large competitors does not help."""
 
@@ -326,7 +323,10 @@ def _variances(log_n, ratio, memory, whitened, on):
     lengths, product = 0.5 * left * one_over_d, left * one_over_d
     if memory == "clipped":  # the clip meets large competitors whatever has made them large
         lengths = 0.0
-    gain = float(noise_gain(min(load / one_over_d, 1e12), rule="whitened" if whitened else RAW, on=on))
+    if whitened:
+        gain = float(noise_gain(min(load / one_over_d, 1e12), rule="whitened", on=on))
+    else:  # of any combination of outer products, also for d above n
+        gain = 1 + one_over_d / load * (on == "query")
     return own + lengths, load * left**2 / used + product, product, load * gain / used
 
 
