@@ -10,7 +10,7 @@ import math
 import numpy as np
 from scipy import optimize, special
 
-from assocmem.checks import is_number, require, require_callable, require_flag, require_number
+from assocmem.checks import is_number, require, require_callable, require_number
 
 LARGEST_LOG_N = 1e4
 """Natural logarithm of the number of pairs up to which the quadrature has been tried."""
@@ -103,7 +103,7 @@ def log_failure_of_tail(log_n: float, signal_spread: float, log_tail, *, width: 
     return _over_signals(log_n, signal_spread, log_tail, width)
 
 
-def half_point(log_failures, log_n: float, *, bounded: bool = False) -> float:
+def half_point(log_failures, log_n: float) -> float:
     """The ``d^2 / (n log n)`` at which an expected number of failures, given by its log, is ``log 2``.
 
     Parameters
@@ -112,8 +112,6 @@ def half_point(log_failures, log_n: float, *, bounded: bool = False) -> float:
         Log of the expected number of failures as a function of the ratio, decreasing where it matters.
     log_n : float
         Natural logarithm of the number of pairs, between log 10 and 1e4.
-    bounded : bool
-        Whether the function needs a load below 1, a ratio above ``1 / log n``.
 
     Returns
     -------
@@ -126,7 +124,6 @@ def half_point(log_failures, log_n: float, *, bounded: bool = False) -> float:
     """
     require_callable("log_failures", log_failures)
     require_log_n(log_n)
-    require_flag("bounded", bounded)
 
     def surplus(log_ratio):
         found = log_failures(math.exp(log_ratio))
@@ -138,10 +135,10 @@ def half_point(log_failures, log_n: float, *, bounded: bool = False) -> float:
         )
         return min(max(found, LOG_NONE), -LOG_NONE) - LOG_HALF
 
-    low = math.log((1 + 1e-3) / log_n) if bounded else math.log(0.05 / log_n)
-    high = max(low, 0.0) + 1.0
-    while surplus(high) > 0:
-        low, high = high, high + 1.0
+    low = math.log(0.05 / log_n)
+    high = max(low, 0.0) + 0.2
+    while surplus(high) > 0:  # in small steps, as failures may increase again
+        low, high = high, high + 0.2
         require(high < math.log(MOST_RATIO), "log_failures", log_failures, "small at a large ratio")
     if surplus(low) < 0:
         return math.exp(low)
