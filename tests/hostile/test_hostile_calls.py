@@ -118,6 +118,11 @@ def saved(name, array):
     return path
 
 
+def log_exponential_tail(level):
+    """Log of the tail of an exponential variable, for arrays."""
+    return -4 * np.maximum(level, 0)
+
+
 @cache
 def calls():
     """Good arguments of every public function, by room, module and name; a method stands with its object."""
@@ -340,6 +345,48 @@ def calls():
         "theory.place_to_share.local_coefficient": {"log_n": 30.0, "log_k": 3.0},
         "theory.ruled_facts.led_distance": {"m": 12, "lead": 1.0, "variance": 1.5},
         "theory.ruled_facts.ruled_cost": {"m": 12, "strength": 1.0, "spread": 0.2},
+        "theory.gaussian_keys.log_failure": log | {"signal_spread": 0.2, "rival_spread": 0.3, "shared": 0.01},
+        "theory.gaussian_keys.log_failure_of_tail": log
+        | {"signal_spread": 0.2, "log_tail": log_exponential_tail, "width": 0.3},
+        "theory.gaussian_keys.half_point": log | {"log_failures": lambda x: 5 - x, "bounded": False},
+        "theory.gaussian_keys.require_log_n": log,
+        "theory.reshaped.kept_share": {"f": np.tanh, "law": "normal", "breaks": [0.5]},
+        "theory.reshaped.best_quantiser": {"bits": 2, "uniform": True},
+        "theory.reshaped.quantiser_share": {"bits": 2, "uniform": False},
+        "theory.reshaped.largest_entries_share": {"p": 0.2},
+        "theory.reshaped.rank_share": {"p": 0.2},
+        "theory.reshaped.newton_schulz": {"x": 0.2, "steps": 5},
+        "theory.reshaped.newton_schulz_share": {"d": 100, "steps": 5},
+        "theory.reshaped.polar_moments": {"ratio": 2.5},
+        "theory.reshaped.polar_half_ratio": log,
+        "theory.reshaped.rule_constant": {"rho": 0.5},
+        "theory.reshaped.reshaped_half_ratio": log | {"rho": 0.5},
+        "theory.least_squares.resolvent_trace": {"ratio": 2.5, "ridge": 0.5},
+        "theory.least_squares.leverage": {"ratio": 2.5, "ridge": 0.5},
+        "theory.least_squares.ridge_noise": {"ratio": 2.5, "ridge": 0.5, "s": 0.3},
+        "theory.least_squares.best_ridge": {"ratio": 2.5, "s": 0.3},
+        "theory.least_squares.best_ridge_noise": {"ratio": 2.5, "s": 0.3},
+        "theory.least_squares.whitened_noise": {"ratio": 2.5},
+        "theory.least_squares.score_spreads": {"n": 30, "d": 10, "rule": "whitened"},
+        "theory.least_squares.least_squares_half_ratio": log | {"rule": "whitened"},
+        "theory.forgetting.delta_moments": {"age": 3, "n": 12, "d": 4, "step": 0.5, "keep": 0.9},
+        "theory.forgetting.decayed_moments": {"age": 3, "n": 12, "d": 4, "keep": 0.9},
+        "theory.forgetting.retrieved_by_age": {"age": 3, "n": 12, "d": 4, "step": 0.5, "keep": 0.9},
+        "theory.forgetting.log_forgetful_failures": {"n": 12, "d": 4, "step": 0.5, "keep": 0.9},
+        "theory.forgetting.forgetful_half_ratio": {"n": 12, "x": 0.2, "rule": "delta"},
+        "theory.forgetting.first_written_factor": {"x": 0.2},
+        "theory.forgetting.last_written_factor": {"x": 0.2},
+        "theory.forgetting.stream_window": {"d": 100, "step": 0.1, "constant": 2.0} | log,
+        "theory.forgetting.best_stream_step": {"d": 100, "constant": 2.0} | log,
+        "theory.forgetting.stream_capacity": {"d": 100, "constant": 2.0} | log,
+        "theory.noisy_recall.noisy_constant": {"s": 0.2, "memory": "clipped"},
+        "theory.noisy_recall.best_clip": {"s": 0.2},
+        "theory.noisy_recall.noisy_share_constant": {"s": 0.2},
+        "theory.noisy_recall.rounding_noise": {"bits": 2, "uniform": True},
+        "theory.noisy_recall.rounded_constant": {"bits": 2, "memory": "clipped", "uniform": True},
+        "theory.noisy_recall.facts_per_bit": log | {"bits": 2, "memory": "clipped", "uniform": True},
+        "theory.noisy_recall.best_bits": {"memory": "clipped", "uniform": True},
+        "theory.noisy_recall.noisy_half_ratio": log | {"s": 0.2, "memory": "clipped"},
         "theory.kinematics.statistical_dimension": {"n": 12, "k": 1},
         "theory.kinematics.critical_dimension": {"n": 12, "k": 1},
         "theory.kinematics.retrieval_probability": {"n": 12, "d": 8, "k": 1, "shift": 0.0},

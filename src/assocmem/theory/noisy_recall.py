@@ -1,0 +1,336 @@
+"""Recall under noise, on the query or on the memory, in the Gaussian picture: constants and half points.
+
+A query ``v_i + s xi`` with xi like a key, or a memory ``W + s (|W|_F / d) Z`` with Z of standard normal
+entries, changes every score by a normal number of spread ``s nu``, where ``nu = |W|_F / d`` is the norm
+scale; signals and competitors change independently. All signals are 1 here on average, and ``nu^2`` is then
+the load ``n / d^2`` to leading order, for outer products, equal signals and any clipped memory.
+
+*Constants.* With ``d^2 = c n log n`` a competitor of the value x, noise y on it and noise -z on the signal
+have a probability of ``n^-(c/2) (x^2 + (y^2 + z^2) / s^2)``. There are n^2 pairs of a key and a competitor,
+and a signal's noise is the same for all competitors of a key, so that z takes at most the power 1 of n. A
+pair fails where ``x + y + z >= 1``, and c is the constant at which the cheapest way there takes the power 2.
+A memory can remove all competitors above ``x = sqrt(2 / c)``, of which there is less than one for each key;
+below that there are more constraints than entries. This is a derivation of exponents and no proof.
+
+*Rounding.* A memory whose entries are rounded to b bits is ``rho W`` and an error that is uncorrelated with
+W, of the relative variance ``(1 - rho) / rho``, where rho is the share that `assocmem.theory.reshaped` has
+for the quantiser. Taking that error for noise, and the entries for normal, gives constants for every b.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import optimize, special
+
+from assocmem.checks import require_choice, require_number, require_numbers
+from assocmem.theory.gaussian_keys import (
+    LEAST_SPREAD,
+    LOG_NONE,
+    half_point,
+    log_failure,
+    log_failure_of_tail,
+    require_log_n,
+)
+from assocmem.theory.reshaped import MOST_BITS, quantiser_share
+
+LARGEST_NOISE = 1e3
+"""Spread of the noise, in units of the norm scale, up to which constants are given."""
+
+MEMORIES = ("outer products", "equal signals", "clipped")
+"""Kinds of memories that have constants under noise."""
+
+TURN = math.sqrt(0.5)
+"""Noise from which on removing large competitors does not help."""
+
+
+# --- constants --------------------------------------------------------------------------------------------
+
+
+def noisy_constant(s: ArrayLike, *, memory: str) -> np.ndarray | float:
+    """Constant of ``d^2 / (n log n)`` at which all pairs are retrieved under noise, as n goes to infinity.
+
+    ``8 (1 + s^2)`` for outer products, ``4 (1 + 2 s^2)`` for equal signals, and for the best clipped memory
+    ``2 (1 + sqrt(2) s)^2`` up to ``s = 1 / sqrt(2)`` and that of equal signals from there on.
+
+    Parameters
+    ----------
+    s : array_like
+        Spreads of the noise in units of the norm scale, in [0, 1000].
+    memory : str
+        ``"outer products"``, ``"equal signals"`` or ``"clipped"``.
+
+    Returns
+    -------
+    ndarray or float
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
+    """
+    require_numbers("s", s, 0, LARGEST_NOISE, ends="[]")
+    require_choice("memory", memory, MEMORIES)
+    s = np.asarray(s, dtype=float)
+    if memory == "outer products":
+        return (8 * (1 + s**2))[()]
+    equal = 4 * (1 + 2 * s**2)
+    if memory == "equal signals":
+        return equal[()]
+    return np.where(s < TURN, 2 * (1 + math.sqrt(2) * s) ** 2, equal)[()]
+
+
+def best_clip(s: ArrayLike) -> np.ndarray | float:
+    """Highest competitor, in units of the signal, that the best clipped memory leaves at its constant.
+
+    ``1 / (1 + sqrt(2) s)`` up to ``s = 1 / sqrt(2)``. Beyond that it is the value ``1 / (1 + 2 s^2)`` of the
+    competitors that fail, which no clip can remove.
+
+    Parameters
+    ----------
+    s : array_like
+        Spreads of the noise in units of the norm scale, in [0, 1000].
+
+    Returns
+    -------
+    ndarray or float
+        In (0, 1], decreasing.
+
+    Raises
+    ------
+    ValueError
+        For a noise out of range.
+    """
+    require_numbers("s", s, 0, LARGEST_NOISE, ends="[]")
+    s = np.asarray(s, dtype=float)
+    return np.where(s < TURN, 1 / (1 + math.sqrt(2) * s), 1 / (1 + 2 * s**2))[()]
+
+
+def noisy_share_constant(s: ArrayLike) -> np.ndarray | float:
+    """Constant at which all but a vanishing share of the keys are retrieved under noise: ``2 (1 + s^2)``.
+
+    It is the same for outer products, for equal signals and for any clipped memory: a typical signal is
+    hardly changed, and the largest of n competitors is made of values that are too many to be removed.
+
+    Parameters
+    ----------
+    s : array_like
+        Spreads of the noise in units of the norm scale, in [0, 1000].
+
+    Returns
+    -------
+    ndarray or float
+
+    Raises
+    ------
+    ValueError
+        For a noise out of range.
+    """
+    require_numbers("s", s, 0, LARGEST_NOISE, ends="[]")
+    return (2 * (1 + np.asarray(s, dtype=float) ** 2))[()]
+
+
+# --- bits -------------------------------------------------------------------------------------------------
+
+
+def rounding_noise(bits: int, *, uniform: bool = False) -> float:
+    """Spread of the noise, in units of the norm scale, that rounding a memory to b bits amounts to.
+
+    Parameters
+    ----------
+    bits : int
+        From 1 to 8.
+    uniform : bool
+        Whether levels are evenly spaced; otherwise they are the best ones for normal entries.
+
+    Returns
+    -------
+    float
+        ``sqrt((1 - rho) / rho)``.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
+    """
+    rho = quantiser_share(bits, uniform=uniform)
+    return math.sqrt((1 - rho) / rho)
+
+
+def rounded_constant(bits: int, *, memory: str, uniform: bool = False) -> float:
+    """Constant of a memory that is written first and rounded to b bits afterwards.
+
+    Parameters
+    ----------
+    bits : int
+        From 1 to 8.
+    memory : str
+        As in `noisy_constant`.
+    uniform : bool
+        As in `rounding_noise`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
+    """
+    return float(noisy_constant(rounding_noise(bits, uniform=uniform), memory=memory))
+
+
+def facts_per_bit(log_n: float, bits: int, *, memory: str, uniform: bool = False) -> float:
+    """Pairs that a bit of storage holds, all of them retrieved: ``1 / (b c_b log n)``.
+
+    Parameters
+    ----------
+    log_n : float
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
+    bits : int
+        From 1 to 8.
+    memory : str
+        As in `noisy_constant`.
+    uniform : bool
+        As in `rounding_noise`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
+    """
+    require_log_n(log_n)
+    return 1 / (bits * rounded_constant(bits, memory=memory, uniform=uniform) * log_n)
+
+
+def best_bits(*, memory: str, uniform: bool = False) -> int:
+    """Number of bits with which a bit of storage holds the most pairs, by the constants.
+
+    Parameters
+    ----------
+    memory : str
+        As in `noisy_constant`.
+    uniform : bool
+        As in `rounding_noise`.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
+    """
+    require_choice("memory", memory, MEMORIES)
+    costs = [b * rounded_constant(b, memory=memory, uniform=uniform) for b in range(1, MOST_BITS + 1)]
+    return 1 + int(np.argmin(costs))
+
+
+# --- half points ------------------------------------------------------------------------------------------
+
+
+def noisy_half_ratio(log_n: float, s: float, *, memory: str) -> float:
+    """The ``d^2 / (n log n)`` at which one noisy query of each key succeeds for all keys half of the time.
+
+    The picture is that of leading order. Outer products have signals and competitors of the variance
+    ``load``, with noise of the variance ``s^2 load`` on both. With equal signals competitors have the
+    variance ``load / (1 - load)``, which is also the square of the norm scale. A clipped memory has the same
+    competitors cut off at the best level, where what the clip adds to all other scores is counted.
+
+    Parameters
+    ----------
+    log_n : float
+        Natural logarithm of the number of pairs, between log 10 and 1e4.
+    s : float
+        Spread of the noise in units of the norm scale, in [0, 1000].
+    memory : str
+        ``"outer products"``, ``"equal signals"`` or ``"clipped"``.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
+    """
+    require_log_n(log_n)
+    require_number("s", s, 0, LARGEST_NOISE, ends="[]")
+    require_choice("memory", memory, MEMORIES)
+    if memory == "clipped":
+        found = optimize.minimize_scalar(
+            lambda x: _clipped_half_ratio(log_n, s, -math.expm1(x)),
+            bounds=(math.log(1e-5), -0.05),
+            method="bounded",
+            options={"xatol": 1e-3},
+        )
+        return min(float(found.fun), noisy_half_ratio(log_n, s, memory="equal signals"))
+
+    def failures(ratio):
+        load = 1 / (ratio * log_n)
+        if memory == "outer products":
+            return log_n + log_failure(log_n, *2 * [math.sqrt(load * (1 + s**2))])
+        spread = math.sqrt(load / (1 - load))
+        return log_n + log_failure(log_n, s * spread, math.hypot(1, s) * spread)
+
+    return half_point(failures, log_n, bounded=memory == "equal signals")
+
+
+def _clipped_half_ratio(log_n, s, cap):
+    """Half point with competitors cut off at ``cap``, and the noise of that clip on all competitors.
+
+    Signals are made equal again after the clip, so that they have noise from outside alone.
+    """
+
+    def failures(ratio):
+        load = 1 / (ratio * log_n)
+        sigma = math.sqrt(load / (1 - load))
+        noise = math.hypot(s * sigma, _clip_noise(log_n, load, sigma, cap))
+        if noise < 1e-6 * sigma:
+            return LOG_NONE
+        return log_n + log_failure_of_tail(
+            log_n,
+            s * sigma,
+            lambda level: _log_capped_tail(level, cap, sigma, noise),
+            width=max(sigma, LEAST_SPREAD),
+        )
+
+    return half_point(failures, log_n, bounded=True)
+
+
+def _clip_noise(log_n, load, sigma, cap):
+    """Spread of what a clip at ``cap`` adds to every score: ``sqrt(n load E (x - cap)_+^2)``."""
+    t = cap / sigma
+    log_square = 2 * math.log(sigma) - 0.5 * t**2 - 0.5 * math.log(2 * math.pi) + _log_hinge(t)
+    return math.exp(min(0.5 * (log_n + math.log(load) + log_square), 50.0))
+
+
+def _log_hinge(t):
+    """Log of ``E (G - t)_+^2 / phi(t)`` for t >= 0, where the difference of two terms has its digits."""
+    if t > 30:
+        return math.log(2 / t**3) + math.log1p(-6 / t**2)
+    mills = math.sqrt(math.pi / 2) * special.erfcx(t / math.sqrt(2))
+    return math.log((1 + t**2) * mills - t)
+
+
+def _log_capped_tail(level, cap, sigma, noise):
+    """Log of ``P(min(x, cap) + y > level)`` for independent normal x, y of spreads sigma and noise."""
+    at_cap = special.log_ndtr(-cap / sigma) + special.log_ndtr(-(level - cap) / noise)
+    total = math.hypot(sigma, noise)
+    width = sigma * noise / total
+    centre = np.minimum(level * (sigma / total) ** 2, cap)
+    nodes, weights = np.polynomial.legendre.leggauss(24)
+    low, high = centre - 9 * width, np.minimum(cap, centre + 9 * width)
+    half = 0.5 * (high - low)
+    x = (low + half)[..., None] + half[..., None] * nodes
+    logs = special.log_ndtr(-(level[..., None] - x) / noise) - 0.5 * (x / sigma) ** 2
+    below = special.logsumexp(logs, b=weights, axis=-1) + np.log(half / (sigma * math.sqrt(2 * math.pi)))
+    # Far below the level x + y > level is certain for y alone; nothing is missed below ``low`` but a tail.
+    return np.minimum(np.logaddexp(at_cap, below), -1e-300)
