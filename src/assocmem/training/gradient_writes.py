@@ -21,6 +21,9 @@ from assocmem.pairs.sizes import column_slices
 from assocmem.training.losses import CrossEntropy
 from assocmem.training.passes import loss_pass
 
+MOST_STEPS = 10_000
+"""Steps at most; whoever wants a minimum has `assocmem.training.fit`."""
+
 
 def softmax_memory(
     pairs: Pairs | Facts,
@@ -57,9 +60,8 @@ def softmax_memory(
         For an argument out of range, and steps so long that the memory overflows.
     """
     require_facts(pairs)
-    require_integer("steps", steps, 1)
+    lengths = _lengths(step, steps)
     require_number("scale", scale, 0)
-    lengths = _lengths(step, int(steps))
     if block is not None:
         require_integer("block", block, 1)
     size = pairs.n if block is None else min(int(block), pairs.n)
@@ -105,8 +107,7 @@ def muon_memory(
         has no Muon.
     """
     require_facts(pairs)
-    require_integer("steps", steps, 1)
-    lengths = _lengths(rate, int(steps), "rate")
+    lengths = _lengths(rate, steps, "rate")
     require_number("momentum", momentum, 0, 1, ends="[)")
     require(hasattr(torch.optim, "Muon"), "torch", torch.__version__, "at least 2.9, to have Muon")
     W = torch.nn.Parameter(pairs.V.new_zeros(pairs.d_out, pairs.d_in))
@@ -126,13 +127,15 @@ def muon_memory(
 
 def _lengths(step, steps, name="step"):
     """One positive length for each step."""
+    require_integer("steps", steps, 1)
+    require(steps <= MOST_STEPS, "steps", steps, f"at most {MOST_STEPS}")
     if isinstance(step, Sequence) and not isinstance(step, str | bytes):
         require(len(step) == steps, name, step, f"a number, or {steps} of them, one for each step")
         for length in step:
             require_number(name, length, 0)
         return [float(length) for length in step]
     require_number(name, step, 0)
-    return [float(step)] * steps
+    return [float(step)] * int(steps)
 
 
 def _at_zero(pairs):
