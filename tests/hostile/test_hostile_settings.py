@@ -90,6 +90,8 @@ SMALL = {
     "k": 3,
     "ratio": 8.0,
     "rule": "even_clip",
+    "harm": "bits",
+    "size": 1.0,
 }
 """Values of the parameters of point functions from which the corners are taken one at a time."""
 LARGEST = {"n": 60, "d": 24}

@@ -48,6 +48,11 @@ CALLS: dict[str, list[dict]] = {
     "certified_dimension": [{"n": n, "seed": 0} for n in (8, 120)],
     "rule_dimension": [{"n": 30, "rule": rule, "seed": 0} for rule in ("muon_ten", "even_clip")],
     "rule_share": [{"n": 30, "d": 12, "rule": rule, "seed": 0} for rule in ("cross_entropy", "four_clips")],
+    "survival": [
+        {"n": 20, "d": 14, "rule": rule, "harm": harm, "size": 1.0, "seed": 0}
+        for rule, harm in (("largest_margin", "query"), ("four_clips", "bits"), ("muon", "overwritten"))
+    ],
+    "margin_bound": [{"n": 20, "d": 14, "seed": 0}],
 }
 """Small arguments of each point function, one for each way it may take."""
 

@@ -24,6 +24,18 @@ Rule = Annotated[
     "muon, muon_ten, softmax_pass, softmax_two, softmax_ten, sparse_repair, repair_in_place, evened, "
     "even_clip, even_clip_ten, equal_signals, one_clip, four_clips, cross_entropy}",
 ]
+AnyRule = Annotated[
+    str,
+    "name in ladder.rules.RULES or survival.SPECIAL; {outer_products, least_squares, whitened, delta, "
+    "delta_ten, gated_delta, muon, muon_ten, softmax_pass, softmax_two, softmax_ten, sparse_repair, "
+    "repair_in_place, evened, even_clip, even_clip_ten, equal_signals, one_clip, four_clips, cross_entropy, "
+    "largest_margin, delta_stream}",
+]
+Harm = Annotated[
+    str,
+    "what happens to the memory; {query, memory, bits, bits_rows, bits_stochastic, entries, rank, "
+    "overwritten}",
+]
 
 Row = dict[str, int | float | str | None]
 """What a point function returns: its columns by name."""
@@ -379,6 +391,33 @@ def rule_share(n: Count, d: Dimension, rule: Rule, seed: Seed) -> Row:
     return {name: float(f"{share:.5g}") for name, share in shares.items()}
 
 
+def survival(
+    n: Count,
+    d: Dimension,
+    rule: AnyRule,
+    harm: Harm,
+    size: Annotated[float, "size of the harm, as ladder.survival.HARMS says; (0, 100]"],
+    seed: Seed,
+) -> Row:
+    """Share of keys retrieved after a harm, as predicted from scores, and before it; noise it comes to."""
+    from assocmem.experiments.ladder.survival import measure_survival
+
+    found = measure_survival(n, d, rule, harm, size, seed)
+    return {name: x if x is None else float(f"{x:.4g}") for name, x in found.items()}
+
+
+def margin_bound(n: Count, d: Dimension, seed: Seed) -> Row:
+    """Largest worst margin over the norm, in spreads, its bound, work, and the share that rules reach."""
+    from assocmem.experiments.ladder.margins import measure_margins
+
+    found = measure_margins(n, d, seed)
+    digits = {"margin": ".6g", "bound": ".6g"}
+    return {
+        name: x if isinstance(x, int) else float(format(x, digits.get(name, ".4g")))
+        for name, x in found.items()
+    }
+
+
 REGISTERED = (
     top1_verdict,
     tail_verdict,
@@ -405,6 +444,8 @@ REGISTERED = (
     certified_dimension,
     rule_dimension,
     rule_share,
+    survival,
+    margin_bound,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
@@ -496,6 +537,24 @@ def _asks_of_rule_share(n, d, rule, seed):
     ]
 
 
+def _asks_of_survival(n, d, rule, harm, size, seed):
+    from assocmem.experiments.ladder.survival import size_allowed, size_words
+
+    *_, solution = _asks_of_rule_share(n, d, rule, seed)
+    again = harm != "overwritten" or rule != "largest_margin"
+    return [
+        ("n", n >= 10, "at least 10"),
+        ("size", size_allowed(harm, size), f"{size_words(harm)}, for {harm}"),
+        ("rule", again, "another, as no memory retrieves both targets of a key"),
+        solution,
+    ]
+
+
+def _asks_of_margin_bound(n, d, seed):
+    *_, solution = _asks_of_rule_share(n, d, "four_clips", seed)
+    return [("n", n >= 10, "at least 10"), solution]
+
+
 RELATIONS = {
     "fact_verdict": _asks_of_fact_verdict,
     "removal": _asks_of_removal,
@@ -508,6 +567,8 @@ RELATIONS = {
     "certified_dimension": _asks_of_certified_dimension,
     "rule_dimension": _asks_of_rule_dimension,
     "rule_share": _asks_of_rule_share,
+    "survival": _asks_of_survival,
+    "margin_bound": _asks_of_margin_bound,
 }
 """What parameters demand of each other, by point function: a function of all of them that lists names,
 whether their values will do, and what would. They stand beside the functions and not in them, since they say

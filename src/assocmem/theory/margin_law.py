@@ -1,0 +1,154 @@
+"""The largest margin of any memory for its norm, if all score directions were independent (not in the paper).
+
+As in `assocmem.theory.kinematics`, scores range over a random subspace of dimension d^2 in R^(n^2); for a
+memory of norm ``|W|_F = d`` each has spread one. The margin kappa asks for ``s_i >= s_j + kappa`` for all
+competitors j. Gordon's comparison says when that is possible: for convex sets like this one, in the limit, as
+long as
+
+    d^2 > n D(n, kappa),    D = E min_t [(t + kappa - g_1)_+^2 + sum_j (g_j - t)_+^2],
+
+the mean squared distance of a Gaussian column to what is asked. (For the perceptron this is Gardner's
+capacity.) So the largest margin solves ``D(n, kappa) = d^2 / n``; it is that of a memory of norm d, and
+``kappa / d`` per norm. At kappa = 0 the distance is that of a cone, `statistical_dimension`.
+
+The distance is computed as in `assocmem.theory.list_cone`, for a signal with mean ``-kappa``: with y the best
+competitor and A(x) the sum of ``(g_j - x)_+``,
+
+    D = E (y - G)_+^2 - 2 E int_{-inf}^y (x - A(x) - G)_+ dx,    G = g_1 - kappa.
+
+For many pairs the competitors are nearly at ``sqrt(2 log n)``, and ``D = (sqrt(2 log n) + kappa)^2`` to leading
+order, so that ``kappa = sqrt(log n) (sqrt(c) - sqrt(2))`` at ``c = d^2 / (n log n)``.
+
+Independence is an assumption: the law is derived, not proved, for pairs.
+"""
+
+import math
+
+import numpy as np
+from scipy import special
+from scipy.optimize import brentq
+
+from assocmem.checks import is_number, require, require_number
+from assocmem.theory.list_cone import (
+    FREQUENCIES,
+    LEVELS,
+    LOWEST,
+    PLACES,
+    STEP,
+    WIDEST_SCORE,
+    _log_transform,
+    _rule,
+)
+from assocmem.theory.ridgeless import hinge_moments
+from assocmem.theory.tail_cone import LARGEST_N
+
+LARGEST_KAPPA = 60.0
+"""Margin up to which the integral over the transform is trusted: it begins at ``exp(kappa)``."""
+
+
+def margin_distance(n: float, kappa: float) -> float:
+    """Dimensions d^2 over n that the margin kappa needs, the mean squared distance of one column.
+
+    Parameters
+    ----------
+    n : float
+        Number of pairs, in [3, 1e12].
+    kappa : float
+        In spreads of a score, in [0, 60].
+
+    Returns
+    -------
+    float
+        Increasing in kappa, from `assocmem.theory.kinematics.statistical_dimension` at zero.
+
+    Raises
+    ------
+    ValueError
+        For an n or kappa out of range.
+    """
+    require(is_number(n) and 3 <= n <= LARGEST_N, "n", n, "in [3, 1e12]")
+    require_number("kappa", kappa, 0, LARGEST_KAPPA, ends="[]")
+    n, kappa = float(n), float(kappa)
+    rivals = n - 1
+    score, weights = _rule(PLACES, -WIDEST_SCORE, WIDEST_SCORE)
+    weights = weights * np.exp(-(score**2) / 2)
+    # the best of the rivals, by the normal score of its place
+    above = special.betaincinv(1, rivals, special.ndtr(-score))
+    below = special.betaincinv(rivals, 1, special.ndtr(score))
+    best = np.where(above < below, -special.ndtri(above), special.ndtri(below))
+    saved = np.array([_saved(float(y), rivals - 1, kappa) for y in best])
+    return float(weights @ (hinge_moments(best + kappa)[1] - 2 * saved) / weights.sum())
+
+
+def largest_margin_law(n: float, ratio: float) -> float:
+    """Largest margin of any memory whose scores have spread one, in the picture of independent directions.
+
+    Parameters
+    ----------
+    n : float
+        Number of pairs, in [3, 1e12].
+    ratio : float
+        ``d^2 / (n log n)``, positive.
+
+    Returns
+    -------
+    float
+        In spreads, so times ``|W|_F / d`` that of a memory; zero where no memory retrieves all pairs.
+
+    Raises
+    ------
+    ValueError
+        For an n or a ratio out of range, or a ratio so large that the margin is above 60.
+    """
+    require(is_number(n) and 3 <= n <= LARGEST_N, "n", n, "in [3, 1e12]")
+    require_number("ratio", ratio, 0)
+    wanted = float(ratio) * math.log(n)
+    most = math.sqrt(wanted)  # as the signal alone would have to be so far above zero
+    if margin_distance(n, 0.0) >= wanted:
+        return 0.0
+    require(most <= LARGEST_KAPPA, "ratio", ratio, f"at most {LARGEST_KAPPA**2 / math.log(n):.4g} for n = {n:g}")
+    return brentq(lambda kappa: margin_distance(n, kappa) - wanted, 0, most, xtol=1e-9)
+
+
+def margin_limit(log_n: float, ratio: float) -> float:
+    """Leading order of the largest margin for many pairs, ``sqrt(log n) (sqrt(ratio) - sqrt(2))``.
+
+    Parameters
+    ----------
+    log_n : float
+        Natural logarithm of the number of pairs, positive.
+    ratio : float
+        ``d^2 / (n log n)``, positive.
+
+    Returns
+    -------
+    float
+        Zero below the critical ratio 2.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of range.
+    """
+    require_number("log_n", log_n, 0)
+    require_number("ratio", ratio, 0)
+    return math.sqrt(log_n) * max(0.0, math.sqrt(ratio) - math.sqrt(2))
+
+
+def _saved(y, others, kappa):
+    """Integral over x < y of the mean of ``(x - A(x) - g_1 + kappa)_+``, with so many competitors below y."""
+
+    def size(gap):
+        """Logarithm of a bound of the integrand; decreasing in the gap."""
+        return _log_transform(np.ones(1, dtype=complex), y, np.array([gap]), others)[0, 0].real + kappa
+
+    far = 1.0  # the gap beyond which nothing is saved
+    while size(far) > LOWEST:
+        far *= 2
+    far = brentq(lambda gap: size(gap) - LOWEST, 0, far, xtol=1e-3 * far) if size(0.0) > LOWEST else far
+    gaps, weights = _rule(LEVELS, 0.0, far)
+    omega = STEP * np.arange(FREQUENCIES)
+    s = 1 + 1j * omega
+    transform = np.exp(_log_transform(s, y, gaps, others) + kappa * s[:, None]) / s[:, None] ** 2
+    transform[0] /= 2
+    return weights @ (STEP / math.pi * transform.real.sum(axis=0))
