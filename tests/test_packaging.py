@@ -89,7 +89,7 @@ def test_the_wheel_alone_runs_what_the_readme_shows(plain, tmp_path):
         done = run([plain, "-c", block], tmp_path)
         assert done.returncode == 0, done.stderr
         said.append(done.stdout.strip())
-    fit, verdict, memory, lists = said
+    fit, verdict, memory, _, lists = said
     assert 0.9 < float(fit.split()[0]) / float(fit.split()[2]) < 1.1
     assert (verdict, memory.split()[0]) == ("False True", "True")
     fitting, share = (float(number) for number in re.findall(r"\d+\.\d*", lists))
@@ -113,6 +113,16 @@ print([name for name in {EXTRAS} if importlib.util.find_spec(name)])
     done = run([plain, "-c", code], tmp_path)
     assert done.stdout == "[]\n", done.stderr
     assert len(modules) > 60
+
+
+def test_the_wheel_alone_scores_the_rule_of_the_readme(plain, tmp_path):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = (x for x in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "def write" in x)
+    (tmp_path / "my_rule.py").write_text(block, encoding="utf-8")
+    done = run([plain.parent / "assocmem", "score", "my_rule.py:write", "--pairs", "100"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    place = {line[20:].strip(): float(line[3:10]) for line in done.stdout.splitlines() if "  " in line[:4]}
+    assert place["any memory, proved"] < place["write"] < place["outer products"]
 
 
 def test_the_wheel_alone_examines_facts_of_ones_own(plain, tmp_path):
@@ -147,6 +157,24 @@ print(round(am.critical_load(0.15), 3), "torch" in sys.modules)
     assert all(callable(getattr(am, name)) for name in NAMES)
     with pytest.raises(AttributeError, match="no_such_name"):
         am.no_such_name
+
+
+@pytest.mark.parametrize(
+    ("code", "variables", "warns"),
+    [
+        ("import torch, assocmem", {}, True),
+        ("import torch, assocmem", {"OMP_WAIT_POLICY": "active"}, False),
+        ("import assocmem, torch", {}, False),
+    ],
+)
+def test_threads_that_will_spin_are_warned_of_once(code, variables, warns):
+    clean = {name: x for name, x in os.environ.items() if name != "OMP_WAIT_POLICY"} | variables
+    again = f"{code}\nimport importlib; importlib.import_module('assocmem.pairs.data')"
+    done = subprocess.run(
+        [sys.executable, "-c", again], env=clean, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.count("RuntimeWarning: torch was imported before assocmem") == warns
+    assert ("OMP_WAIT_POLICY=passive" in done.stderr) == warns
 
 
 def test_rooms_import_where_there_is_no_unix():

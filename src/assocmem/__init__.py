@@ -7,11 +7,20 @@ away, `experiments` put these side by side, `sweeps` repeat them, and the `book`
 """
 
 import os
+import sys
+import warnings
 
 import lazy_loader
 
 # Threads that spin while they wait take half of a processor core from the loops between two tensor
 # operations: fits are two to three times slower then. OpenMP reads this when torch is loaded.
+if "torch" in sys.modules and "OMP_WAIT_POLICY" not in os.environ:
+    warnings.warn(
+        "torch was imported before assocmem, so that its threads spin while they wait and fits take two to "
+        "three times as long: import assocmem first, or set OMP_WAIT_POLICY=passive in the environment",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 __version__ = "0.1.0"

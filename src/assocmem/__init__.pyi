@@ -4,6 +4,7 @@ from .capacity.examine import capacity_report as capacity_report
 from .capacity.named_facts import NamedFacts as NamedFacts
 from .capacity.named_facts import read_facts as read_facts
 from .capacity.report import CapacityReport as CapacityReport
+from .capacity.scoring import score_rule as score_rule
 from .deciding.certificates import Certificate as Certificate
 from .deciding.feasibility import Verdict as Verdict
 from .deciding.feasibility import decide as decide
@@ -13,6 +14,7 @@ from .deciding.list_certificates import ListCertificate as ListCertificate
 from .deciding.lists import ListVerdict as ListVerdict
 from .deciding.lists import decide_list as decide_list
 from .deciding.lists import verify_list as verify_list
+from .experiments.explicit.constructions import nested_pairs as nested_pairs
 from .memories.clipped import ClippedMemory as ClippedMemory
 from .memories.clipped import clipped_memory as clipped_memory
 from .memories.clipped import equalised_memory as equalised_memory

@@ -91,8 +91,8 @@ def test_shares_stand_at_their_loads():
     ]
     (ax,) = figures.draw_along_load(pd.DataFrame(rows), 300, ["muon", "delta", "evened"]).axes
     drawn = dict(zip(ax.get_legend_handles_labels()[1], bars(ax), strict=True))
-    assert drawn["polar factor"] == pytest.approx(np.array([[300 / 1600, 0.505], [300 / 400, 0.505]]))
-    assert set(drawn) == {"polar factor", "delta rule, one pass"}
+    assert drawn["one step of Muon"] == pytest.approx(np.array([[300 / 1600, 0.505], [300 / 400, 0.505]]))
+    assert set(drawn) == {"one step of Muon", "delta rule, one pass"}
     with pytest.raises(ValueError, match="must be one of the stored"):
         figures.draw_along_load(pd.DataFrame(rows), 77, ["muon"])
 

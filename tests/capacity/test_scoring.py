@@ -84,9 +84,9 @@ def test_a_rule_of_the_book_has_its_place_on_the_ladder(capsys):
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ("rules.py:whole", "returned a memory of shape (16, 40): must be (16, 16) (n = 40, d = 16)"),
+        ("rules.py:whole", "returned a memory of shape (15, 40): must be (15, 15) (n = 40, d = 15)"),
         ("rules.py:undefined", "returned a memory with inf or nan"),
-        ("rules.py:broken", "KeyError: 'no such\\\\nthing' (n = 40, d = 16)"),
+        ("rules.py:broken", "KeyError: 'no such\\nthing' (n = 40, d = 15)"),
         ("rules.py:words", "returned 'memory': must be a matrix of numbers"),
         ("rules.py:constant", "rules.py: has no function constant"),
         ("rules.py:missing", "rules.py: has no function missing"),

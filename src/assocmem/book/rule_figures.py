@@ -60,7 +60,7 @@ class Rung(NamedTuple):
 
 RUNGS = {
     "outer_products": Rung("outer products", "linear attention, Hebb's rule", ADDED),
-    "muon": Rung("polar factor", "one step of Muon", ADDED),
+    "muon": Rung("one step of Muon", "torch.optim.Muon", ADDED),
     "whitened": Rung("outer products, whitened", "", ADDED),
     "least_squares": Rung("least squares", "MEMIT, ridge regression", REGRESSED),
     "delta": Rung("delta rule, one pass", "DeltaNet, Widrow-Hoff", REGRESSED),
@@ -81,7 +81,10 @@ RUNGS = {
     "four_clips": Rung("four clips, solved", "", EVENED),
 }
 """The rules of `assocmem.experiments.ladder.rules`, in the order of the ladder."""
-OTHERS = {"largest_margin": Rung("largest margin", "support vectors", LARGEST)}
+OTHERS = {
+    "largest_margin": Rung("largest margin", "support vectors", LARGEST),
+    "delta_stream": Rung("delta rule, step of a stream", "", REGRESSED),
+}
 """Memories that are no rung."""
 
 
