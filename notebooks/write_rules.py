@@ -52,10 +52,12 @@ from assocmem.memories.least_squares import least_squares_memory, whitened_memor
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.pairs.data import derived_seed, gaussian_pairs
 from assocmem.pairs.scores import retrieval_margins
-from assocmem.pairs.sizes import dimension_at_ratio
+from assocmem.pairs.sizes import dimension_at_ratio, top1_ratio
 from assocmem.progress import progress
 from assocmem.sweeps.stored_table import read_table
 from assocmem.theory.forgetting import forgetful_half_ratio, retrieved_by_age
+from assocmem.theory.least_squares import least_squares_half_ratio
+from assocmem.theory.margin_law import largest_margin_law
 from assocmem.theory.noisy_recall import (
     MEMORIES,
     noisy_constant,
@@ -95,27 +97,25 @@ memory = [
 # As $n \to \infty$ a rule's number tends to its constant $c$.
 # No matrix whatever comes below the constant 2 there ({prf:ref}`thm-threshold`), and at sizes that exist the best is between 1.0 and 1.3.
 #
-# The instances are public: they are drawn from seeds, the memories of a rule are found for all dimensions, and the verdicts on any memory have proofs.
+# Instances are public: anyone draws them again from their seeds.
+# Each is taken in all dimensions, and the smallest is looked for in which a rule retrieves everything.
+# For *any memory* the smallest dimension is proved from both sides.
 
 # %% tags=["hide-input"]
 ladder = read_table("write_rules", "dimensions", "dimensions_large")
+ladder = ladder[ladder["n"] >= 300]
 limits = {name: (rule.constant, rule.status) for name, rule in RULES.items()}
-verdicts = with_both_verdicts(
-    tally(
-        read_table(
-            "finite_size_scaling",
-            "verdicts",
-            "verdicts_thousand",
-            "verdicts_large",
-            "verdicts_largest",
-        )
-    )
-)
 sizes = sorted({int(x) for x in ladder["n"]})
+fewest = read_table("write_rules", "fewest")
 certified = {
-    size: transition(size, *verdicts[size]).half / math.log(size)
-    for size in sizes
-    if size in verdicts
+    size: float(np.mean([top1_ratio(size, int(x)) for x in own["d"]]))
+    for size, own in fewest[fewest["n"] >= 300].groupby("n")
+}
+largest = read_table("finite_size_scaling", "verdicts_largest")
+certified |= {
+    size: transition(size, *counts).half / math.log(size)
+    for size, counts in with_both_verdicts(tally(largest)).items()
+    if size in sizes and size not in certified
 }
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-ladder", "caption": "The ladder. Each row is a write rule, and its points are the smallest ratios at which it retrieves all of $n$ pairs, means over instances with two standard errors. Triangles: the constant of the rule for infinitely many pairs, filled where it is proved. Green: what the best of all matrices needs at these sizes, by certified verdicts."}, "image": {"alt": "Twenty rows of points on a logarithmic axis from one to sixteen. Outer products and what reshapes them lie far right near ten, least squares and delta rules between five and ten, softmax steps between two and six, equal signals near three, clips near two and below, close to a green band at one."}}
@@ -152,6 +152,7 @@ Table(
 # A *pass* is one look at all $n^2$ scores, which takes $2 n^2 d$ operations; a step with gradients takes two.
 # Rules with no pass never look at a score, and take a few products of $n d^2$ operations.
 # Constants come late: at sizes that exist the numbers say more, above all where the constant is 2.
+# (For clips that is with a $\gamma$ that falls as $n$ grows. The rung has $\gamma = 0.2$, which is good at these sizes, and a fixed $\gamma$ has the constant $2/(1 - \gamma)^2$.)
 #
 # What do the rules fail at?
 #
@@ -357,11 +358,46 @@ curves = {
 }
 figures.draw_small_ratio(fine, curves, tried_ratios, found)
 
+# %% tags=["hide-input"]
+whiteners = {
+    "outer_products": "outer products",
+    "least_squares": "least squares",
+    "whitened": "whitened",
+}
+rungs_tried = [
+    (name, size, needed[name, size])
+    for name in whiteners
+    for size in sizes
+    if (name, size) in needed
+]
+check(
+    "beyond-reshaped-outer-products",
+    "smallest ratio of outer products, and of those with keys or both sides whitened",
+    kind="stored simulation",
+    measured=[mean for *_, (mean, *_) in rungs_tried],
+    predicted=[
+        least_squares_half_ratio(math.log(size), rule=whiteners[name])
+        for name, size, _ in rungs_tried
+    ],
+    tolerance=[
+        4 * figures.uncertainty(found) + 0.08 * found[0] for *_, found in rungs_tried
+    ],
+    falsehood=("all have their limit 8 at all sizes", 8),
+    limits="the tolerance has 8 per cent for what the normal picture leaves out, beside "
+    "four standard errors",
+    axis="ratio $d^2/(n \\log n)$",
+    each=[f"{whiteners[name]}, $n = {size}$" for name, size, _ in rungs_tried],
+)
+
 # %% [markdown]
 # Up to $n/d = 5$ the polar factor gains more by whitening than it loses by {eq}`eq-kept-signal`.
 # With more pairs it falls behind, as its constant says.
-# So whoever stores many pairs in one step should whiten and not orthogonalise.
-# (Muon of `torch.optim` sets singular values near one only, by five steps of a polynomial. That costs a little more.)
+# So for many pairs it is better to whiten than to orthogonalise.
+#
+# Muon of `torch.optim` takes five steps of a polynomial towards the polar factor.
+# They multiply a small singular value by $3.4445^5 = 485$ at most.
+# In a hundred dimensions this keeps $\rho = 0.69$, a little less than the polar factor.
+# In a million dimensions it is no more than a multiple of outer products, $\rho = 0.999$.
 #
 # As $n \to \infty$ the free pairs of least squares are nothing, and the constant stays 8: *least squares is not a better rule than outer products for many pairs*, although it is the best of all rules that filter the spectrum of the keys.
 #
@@ -378,7 +414,7 @@ figures.draw_small_ratio(fine, curves, tried_ratios, found)
 # Let $1 \ll d \ll n$. Under the delta rule with step $\eta$ a key of age $a$, one that was followed by $a$ others, has the signal $\eta\, e^{-\eta a/d}$.
 # In the long run all competing scores are normal with the variance $\eta/((2 - \eta)\, d)$.
 #
-# 1. *An end that is known.* Let all of $n$ pairs be wanted, with $x = \eta n/d$. The oldest wants $(e^{2x} - 1)/(2x)$ times the $d^2$ of outer products, and the newest $(1 - e^{-2x})/(2x)$ times as much. So $\eta$ has to go to zero, and nothing is gained.
+# 1. *An end that is known.* Let all of $n$ pairs be wanted, with $x = \eta n/d$. The oldest wants $(e^{2x} - 1)/(2x)$ times the $d^2$ of outer products, and the newest $(1 - e^{-2x})/(2x)$ times as much. So $\eta$ has to go to zero, and what is left are outer products.
 # 2. *A stream without end.* Let $c$ be the constant that is asked of the oldest key that is kept. The last $\frac{d}{2\eta} \log \frac{2 \eta d}{c \log n}$ pairs are kept. The best step is $\eta = e\, c \log n/(2 d)$, and it keeps
 #
 # $$
@@ -450,6 +486,9 @@ check(
 )
 
 # %% [markdown]
+# For a memory whose end is known the delta rule gains next to nothing: at a thousand pairs no step makes one pass better than outer products by more than two per cent.
+# It gains with ten passes, as these go towards least squares.
+#
 # The ladder says the same of the gate.
 # That of its gated rule, $g = e^{-1/(2n)}$, is the best for a stream without end of which the last $n$ pairs are wanted.
 # Where the stream began only $n$ pairs ago, it costs a factor $(e^{2x} - 1)/(2x) = 1.76$ with $x = 0.52$.
@@ -462,7 +501,7 @@ check(
     kind="stored simulation",
     measured=[mean for _, (mean, *_) in gated],
     predicted=[forgetful_half_ratio(m, DELTA + 0.5, rule="decayed") for m, _ in gated],
-    tolerance=[4 * error + 0.05 * mean for _, (mean, error, _) in gated],
+    tolerance=[4 * figures.uncertainty(found) + 0.05 * found[0] for _, found in gated],
     falsehood=(
         "to forget costs nothing",
         [half_success_ratio(math.log(m)) for m, _ in gated],
@@ -625,8 +664,8 @@ check(
     measured=[mean for *_, (mean, *_) in two],
     predicted=[picture[name](math.log(size)) for name, size, _ in two],
     tolerance=[
-        4 * error + (0.1 if name == "evened" else 0.25) * mean
-        for name, _, (mean, error, _) in two
+        4 * figures.uncertainty(found) + (0.1 if name == "evened" else 0.25) * found[0]
+        for name, _, found in two
     ],
     falsehood=(
         "no line gains anything: 8 for the first, 4 for both, at the same sizes",
@@ -857,9 +896,9 @@ check(
 
 # %% [markdown]
 # Stored memories of 300 pairs have been treated in all ways of this page.
-# At the ratio 4 the rules differ most, and the order is no longer that of the ladder.
+# At the ratio 4 the order is no longer that of the ladder: what is trained to the end survives most, and under much noise outer products come second.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-query-noise", "caption": "Share of keys that are retrieved from noisy queries, 300 pairs at the ratio 4, against the size of the noise. Points: measured, with two standard errors over instances. Lines: told from the scores."}, "image": {"alt": "Five falling curves with points on them. Outer products begin below one and fall slowly; the others begin at one and cross them, largest margin last."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-query-noise", "caption": "Share of keys that are retrieved from noisy queries, 300 pairs at the ratio 4, against the size of the noise. Points: measured, with two standard errors over instances. Lines: told from the scores."}, "image": {"alt": "Five falling curves with points on them. Outer products and least squares begin below one and fall slowly; the others begin at one, and fall to a half at a noise of about 1.1, cross-entropy last."}}
 harms = read_table("write_rules", "survival")
 at_four = harms[(harms["n"] == 300) & (harms["d"] == 83)]
 figures.draw_survival(
@@ -880,7 +919,7 @@ check(
     kind="stored simulation",
     measured=list(group_means["retrieved"]),
     predicted=list(group_means["predicted"]),
-    tolerance=0.03,
+    tolerance=0.06,
     falsehood=("noise costs nothing", list(group_means["intact"])),
     limits="the tolerance is for competitors that share noise, and for few draws",
     axis="share of keys retrieved",
@@ -1001,6 +1040,9 @@ Table(
 
 # %% [markdown]
 # These are memories at the ratio 16, which have much to lose: shares that are left, and in brackets what was told.
+# For entries the guess is good.
+# A cut in rank does more harm than noise of its size: it takes whole directions away, and with them nearly all that some keys have.
+# Muon, whose singular values are alike, has no small ones to give.
 #
 # ## Keys that are written over
 #
@@ -1024,13 +1066,16 @@ Table(
 )
 
 # %% [markdown]
-# A rule that treats all pairs alike cannot know which of two targets is meant, and is right for half of these keys.
-# Only rules with an order prefer the new one, and the more so the larger their step: to forget is what they are for.
-# An editor does better that takes away the old target of a key, $W \leftarrow W + (u - W v)\, v^\top/\norm{v}^2$, which is the delta rule with the step one.
+# A rule that treats all pairs alike cannot know which of two targets is meant, and is right for about half of these keys.
+# So is the delta rule with the small step that is best where each key is written once.
+# With the step of a stream, $4 e \log n/d$ but at most one, it takes the old target away as it writes the new one, and finds nearly all new targets.
+# At the ratio 16 that costs few other keys, and at the ratio 4 nearly all of the old ones.
+# So a memory that is edited has to be large, or its untouched pairs have to be written again.
 #
 # ## The largest margin
 #
-# Noise of one size is survived best by a memory whose worst margin is large for its norm, a classical aim {cite:p}`krauth1987learning`.
+# Noise that is small enough spares all keys, and how small that is depends on the worst margin over the norm of the memory.
+# To make it large is a classical aim {cite:p}`krauth1987learning`.
 # What is the largest margin there is?
 #
 # :::{prf:proposition} A bound on all margins (not in the paper)
@@ -1103,6 +1148,32 @@ Table(
 )
 
 # %% [markdown]
+# Cross-entropy with little ridge has four fifths of it, and memories with equal signals a third at most.
+# That is why the latter fall behind under noise.
+# But the largest margin is about the worst key alone.
+# The *share* of keys that survive stronger noise is larger for cross-entropy, which cares for all.
+#
+# If all score directions were independent, the largest margin would solve $n\, D = d^2$ with the cost $D$ of a key that is to win by it, as in {doc}`finite_size_scaling`, and for many pairs it would be $\sqrt{\log n}\, (\sqrt c - \sqrt 2)$ in spreads of a score at $d^2 = c\, n \log n$.
+
+# %% tags=["hide-input"]
+by_size = margins.groupby(["n", "d"])["margin"].mean()
+Table(
+    {
+        "pairs $n$": [str(int(m)) for m, _ in by_size.index],
+        "$d$": [str(int(x)) for _, x in by_size.index],
+        "ratio": [top1_ratio(int(m), int(x)) for m, x in by_size.index],
+        "largest margin, in spreads": list(by_size),
+        "if directions were independent": [
+            largest_margin_law(int(m), top1_ratio(int(m), int(x)))
+            for m, x in by_size.index
+        ],
+    },
+    ".3g",
+)
+
+# %% [markdown]
+# The law is too high, by a quarter at a hundred pairs and less at more.
+#
 # ## Limits of this page
 #
 # - *Derived*: {prf:ref}`prop-noisy-recall`. It is about exponents of $n$, and says nothing of sizes. *Proved*: {prf:ref}`prop-margin-bound`, and each stored bound.

@@ -131,6 +131,26 @@ def means(table: DataFrame, column: str, by: Sequence[str]) -> dict[tuple, tuple
     }
 
 
+ALONE = 0.04
+"""Share of a smallest ratio by which one instance differs from another, at three thousand pairs and more."""
+
+
+def uncertainty(found: tuple[float, float, int]) -> float:
+    """Standard error of a mean; for a single instance the scatter that instances have.
+
+    Parameters
+    ----------
+    found : tuple
+        From `means`.
+
+    Returns
+    -------
+    float
+    """
+    mean, error, _ = found
+    return ALONE * mean if math.isnan(error) else error
+
+
 def with_error(found: tuple[float, float, int] | None) -> str:
     """A mean with its standard error as text; nothing where there is none.
 

@@ -106,7 +106,9 @@ def largest_margin_law(n: float, ratio: float) -> float:
     most = math.sqrt(wanted)  # as the signal alone would have to be so far above zero
     if margin_distance(n, 0.0) >= wanted:
         return 0.0
-    require(most <= LARGEST_KAPPA, "ratio", ratio, f"at most {LARGEST_KAPPA**2 / math.log(n):.4g} for n = {n:g}")
+    require(
+        most <= LARGEST_KAPPA, "ratio", ratio, f"at most {LARGEST_KAPPA**2 / math.log(n):.4g} for n = {n:g}"
+    )
     return brentq(lambda kappa: margin_distance(n, kappa) - wanted, 0, most, xtol=1e-9)
 
 
