@@ -108,7 +108,7 @@ limits = {name: (rule.constant, rule.status) for name, rule in RULES.items()}
 sizes = sorted({int(x) for x in ladder["n"]})
 fewest = read_table("write_rules", "fewest")
 certified = {
-    size: float(np.mean([top1_ratio(size, int(x)) for x in own["d"]]))
+    int(size): float(np.mean([top1_ratio(int(size), int(x)) for x in own["d"]]))
     for size, own in fewest[fewest["n"] >= 300].groupby("n")
 }
 largest = read_table("finite_size_scaling", "verdicts_largest")
