@@ -58,8 +58,9 @@ def test_means_are_over_instances_and_one_alone_has_no_error():
     assert (mean, error, count) == (pytest.approx(2.05), pytest.approx(0.05), 2)
     alone = found["softmax_two", 1000]
     assert math.isnan(alone[1])
-    assert figures.uncertainty(alone) == pytest.approx(0.04 * 4)
-    assert figures.uncertainty((mean, error, count)) == error
+    assert figures.uncertainty(alone) == pytest.approx(0.05 * 4)
+    assert figures.uncertainty((2.0, 0.01, 4)) == pytest.approx(0.05)
+    assert figures.uncertainty((2.0, 0.3, 4)) == 0.3
     assert figures.with_error(alone) == "4.00"
     assert figures.with_error((mean, error, count)) == "2.05 ± 0.05"
     assert figures.with_error(None) == ""

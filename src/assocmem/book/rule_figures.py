@@ -131,12 +131,12 @@ def means(table: DataFrame, column: str, by: Sequence[str]) -> dict[tuple, tuple
     }
 
 
-ALONE = 0.04
-"""Share of a smallest ratio by which one instance differs from another, at three thousand pairs and more."""
+ALONE = 0.05
+"""Share of a smallest ratio by which instances differ at least, whatever few of them show."""
 
 
 def uncertainty(found: tuple[float, float, int]) -> float:
-    """Standard error of a mean; for a single instance the scatter that instances have.
+    """Standard error of a mean, and no less than what the scatter of instances makes of their number.
 
     Parameters
     ----------
@@ -147,8 +147,8 @@ def uncertainty(found: tuple[float, float, int]) -> float:
     -------
     float
     """
-    mean, error, _ = found
-    return ALONE * mean if math.isnan(error) else error
+    mean, error, count = found
+    return max(ALONE * mean / math.sqrt(count), 0.0 if math.isnan(error) else error)
 
 
 def with_error(found: tuple[float, float, int] | None) -> str:
