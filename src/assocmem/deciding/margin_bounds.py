@@ -115,18 +115,20 @@ def verify_margin_bound(
     (U, p), (V, q), weights = _scaled(U), _scaled(V), proofs._unit_scale(weights)
     if U is None or V is None:
         return math.inf
-    total, size, count = np.zeros((len(U), len(V))), 0.0, len(weights)
+    total, size, count, zero = np.zeros((len(U), len(V))), 0.0, len(weights), True
     lengths, step = proofs._norms(V), max(1, GATHERED // len(U))
     for start in range(0, count, step):
         part = slice(start, start + step)
-        gaps = (U[:, own[keys[part]]] - U[:, targets[part]]) * weights[part]
+        gaps = U[:, own[keys[part]]] - U[:, targets[part]]
+        zero = zero and not (gaps.any(axis=0) & V[:, keys[part]].any(axis=0) & (weights[part] > 0)).any()
+        gaps *= weights[part]
         total += gaps @ V[:, keys[part]].T
         size += float(proofs._norms(gaps) @ lengths[keys[part]])
     # each entry is a sum of so many products, with a difference and a product by a weight in each
     rounding = proofs._g(count + 8) * size * proofs.UPWARD + UNDERFLOW
     least = float(weights.sum()) * (1 - 2 * proofs._g(count + 8))
     found = (_length_bounds(total)[1] + rounding) / least * (1 + LEAST_SHARE)
-    return 0.0 if not total.any() and not size else float(np.ldexp(found, p + q))
+    return 0.0 if zero else float(np.ldexp(found, p + q))
 
 
 def _fitting(W, U, V, answers):
