@@ -61,9 +61,11 @@ def test_means_are_over_instances_and_one_alone_has_no_error():
     assert figures.uncertainty(alone) == pytest.approx(0.05 * 4)
     assert figures.uncertainty((2.0, 0.01, 4)) == pytest.approx(0.05)
     assert figures.uncertainty((2.0, 0.3, 4)) == 0.3
-    assert figures.with_error(alone) == "4.00"
-    assert figures.with_error((mean, error, count)) == "2.05 ± 0.05"
-    assert figures.with_error(None) == ""
+    assert figures.in_brackets(alone) == "4.00"
+    assert figures.in_brackets((mean, error, count)) == "2.05(5)"
+    assert figures.in_brackets((11.44, 0.31, 8)) == "11.4(3)"
+    assert figures.in_brackets((1.4, 0.0, 8)) == "1.40(1)"
+    assert figures.in_brackets(None) == ""
 
 
 def test_the_ladder_has_a_row_a_rule_and_limits_that_say_what_they_are():
@@ -95,7 +97,7 @@ def test_shares_stand_at_their_loads():
     (ax,) = figures.draw_along_load(pd.DataFrame(rows), 300, ["muon", "delta", "evened"]).axes
     drawn = dict(zip(ax.get_legend_handles_labels()[1], bars(ax), strict=True))
     assert drawn["one step of Muon"] == pytest.approx(np.array([[300 / 1600, 0.505], [300 / 400, 0.505]]))
-    assert set(drawn) == {"one step of Muon", "delta rule, one pass"}
+    assert set(drawn) == {"one step of Muon", "delta rule (DeltaNet)"}
     with pytest.raises(ValueError, match="must be one of the stored"):
         figures.draw_along_load(pd.DataFrame(rows), 77, ["muon"])
 

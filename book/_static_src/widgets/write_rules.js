@@ -111,8 +111,8 @@
         const stored = nearest(ratio), list = (harm) => (stored[harm][rule.name] || []).length ? stored[harm][rule.name] : null;
         const byNoise = list("query") && [[0, between(list("bits"), MOST_BITS), 1], ...list("query")];
         if (byNoise) byNoise[0][2] = byNoise[0][1];
-        const left = drawHarm(noisy, byNoise, noise, [0, 2], `the noise ${say(noise, 2)}`);
-        const few = drawHarm(coarse, list("bits"), bits, [1, MOST_BITS], `${bits} bits`);
+        const left = drawHarm(noisy, byNoise, noise, [-0.05, 2.05], `the noise ${say(noise, 2)}`);
+        const few = drawHarm(coarse, list("bits"), bits, [0.7, MOST_BITS + 0.3], `${bits} bits`);
         Object.assign(place.host.dataset, { retrieved: all, constant: harmed ?? "", noisy: left ?? "", rounded: few ?? "" });
         const need = rule.needs.find(([pairs]) => pairs === n);
         place.say(

@@ -59,17 +59,17 @@ class Rung(NamedTuple):
 
 
 RUNGS = {
-    "outer_products": Rung("outer products", "linear attention, Hebb's rule", ADDED),
+    "outer_products": Rung("outer products", "linear attention", ADDED),
     "muon": Rung("one step of Muon", "torch.optim.Muon", ADDED),
     "whitened": Rung("outer products, whitened", "", ADDED),
-    "least_squares": Rung("least squares", "MEMIT, ridge regression", REGRESSED),
-    "delta": Rung("delta rule, one pass", "DeltaNet, Widrow-Hoff", REGRESSED),
+    "least_squares": Rung("least squares (MEMIT)", "ridge regression", REGRESSED),
+    "delta": Rung("delta rule (DeltaNet)", "Widrow-Hoff", REGRESSED),
     "delta_ten": Rung("delta rule, ten passes", "", REGRESSED),
     "gated_delta": Rung("gated delta rule", "gated DeltaNet", REGRESSED),
-    "softmax_pass": Rung("softmax, one pass in blocks", "test-time training", TRAINED),
+    "softmax_pass": Rung("softmax, a pass in blocks", "test-time training", TRAINED),
     "softmax_two": Rung("softmax, two steps", "", TRAINED),
     "softmax_ten": Rung("softmax, ten steps", "gradient descent", TRAINED),
-    "muon_ten": Rung("softmax, ten steps of Muon", "Muon", TRAINED),
+    "muon_ten": Rung("ten steps of Muon", "", TRAINED),
     "cross_entropy": Rung("softmax to the end", "training to convergence", TRAINED),
     "sparse_repair": Rung("sparse repair", "the paper's memory", REPAIRED),
     "repair_in_place": Rung("repair in place", "", REPAIRED),
@@ -151,8 +151,8 @@ def uncertainty(found: tuple[float, float, int]) -> float:
     return max(ALONE * mean / math.sqrt(count), 0.0 if math.isnan(error) else error)
 
 
-def with_error(found: tuple[float, float, int] | None) -> str:
-    """A mean with its standard error as text; nothing where there is none.
+def in_brackets(found: tuple[float, float, int] | None) -> str:
+    """A mean with its standard error in brackets, in units of its last digit.
 
     Parameters
     ----------
@@ -162,11 +162,15 @@ def with_error(found: tuple[float, float, int] | None) -> str:
     Returns
     -------
     str
+        Two decimals below 5 and one above; nothing where there is no mean, and no brackets for one instance.
     """
     if found is None:
         return ""
     mean, error, _ = found
-    return f"{mean:.2f}" if math.isnan(error) else f"{mean:.2f} ± {error:.2f}"
+    places = 2 if mean < 5 else 1
+    if math.isnan(error):
+        return f"{mean:.{places}f}"
+    return f"{mean:.{places}f}({max(1, round(error * 10**places))})"
 
 
 def in_order(names: Sequence[str]) -> list[str]:
