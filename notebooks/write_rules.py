@@ -519,6 +519,7 @@ check(
 # {doc}`sparse_repair` has better ones, which solve linear systems.
 # Neither is needed.
 # Here is a memory in two lines, each of them a sum of outer products with weights.
+# At sizes that exist they want vectors whose coordinates are not correlated, so `even_and_clip` whitens first and then does the same.
 
 # %%
 U, V, gamma = pairs.U, pairs.V, 0.2
@@ -527,7 +528,6 @@ W1 = U * (2 - signals) @ V.T  # even: who has too much gets less
 above = (U.T @ W1 @ V - (1 - gamma)).clamp(min=0).fill_diagonal_(0)
 W2 = W1 - U @ above @ V.T  # clip: what is too high is taken away
 
-# %% [markdown]
 # %% tags=["hide-input"]
 tried = {
     "outer products": U @ V.T,
@@ -659,6 +659,7 @@ Table(
 #
 # In practice `even_and_clip` whitens both sides first, divides by each pair's own lengths, and evens again after a clip.
 # Whitening is the identity up to $O(\sqrt{d/n})$, so the constants stay as they are (derived).
+# But that is not small at a few hundred pairs, as the table shows: without it some signals stay low.
 # The same clip again and again, with a smaller $\gamma$, goes towards what the best matrix can do.
 #
 # The Gaussian picture of {doc}`sparse_repair` says what to expect at finite $n$, with nothing fitted.
@@ -946,6 +947,8 @@ check(
 )
 
 # %% [markdown]
+# What is measured lies a little above what was told where the noise is strong: competitors share noise, and stay below together.
+#
 # ## Few bits
 #
 # A memory that is trained in full precision may be stored in a few bits an entry.
@@ -1027,6 +1030,7 @@ Table(
 )
 
 # %% [markdown]
+# Whitening costs robustness to noise on the matrix, and so to rounding, where $n/d$ is near one: it makes $W$ large in directions that hold little.
 # A scale for each row changes little, as all rows of such a memory are alike.
 # To round at random is unbiased, and has at least twice the error: for a memory that is only read, the nearest level is better.
 #
@@ -1171,8 +1175,10 @@ Table(
 # %% [markdown]
 # Cross-entropy with little ridge has four fifths of it, and memories with equal signals a third at most.
 # That is why the latter fall behind under noise.
-# But the largest margin is about the worst key alone.
-# The *share* of keys that survive stronger noise is larger for cross-entropy, which cares for all.
+# But under random noise cross-entropy loses fewer keys than the largest margin does.
+# That memory has all keys at one margin, and each with some ten competitors just there.
+# The worst key of cross-entropy has a fifth less, and far fewer competitors near.
+# Chance counts competitors, and the margin does not: it is the best against the worst harm of a given size.
 #
 # If all score directions were independent, as in {doc}`finite_size_scaling`, the largest margin in spreads of a score would be $\sqrt{\log n}\, (\sqrt c - \sqrt 2)$ at $d^2 = c\, n \log n$, for many pairs.
 # The stored instances of {glue:text}`margin-largest-n` pairs at the ratio 4 have {glue:text}`margin-largest`, and that law says {glue:text}`margin-law`.
