@@ -28,7 +28,7 @@ def written(rule, U, V, ridge=0.0):
 
 
 def crosstalk(rule, n, d, seed, ridge=0.0, s=0.0):
-    """Variance over the squared signal, times d, of what other pairs and noise bring to scores of fresh answers.
+    """Variance over the squared signal, times d, of crosstalk and noise in scores of fresh answers.
 
     An answer that is not stored has a product of variance ``1/d`` with each stored one, and its own key's
     answer is taken out, so that nothing but crosstalk and noise is left.
