@@ -373,7 +373,7 @@ def calls():
         "theory.gaussian_keys.log_failure": log | {"signal_spread": 0.2, "rival_spread": 0.3, "shared": 0.01},
         "theory.gaussian_keys.log_failure_of_tail": log
         | {"signal_spread": 0.2, "log_tail": log_exponential_tail, "width": 0.3},
-        "theory.gaussian_keys.half_point": log | {"log_failures": lambda x: 5 - x, "bounded": False},
+        "theory.gaussian_keys.half_point": log | {"log_failures": lambda x: 5 - x},
         "theory.gaussian_keys.require_log_n": log,
         "theory.reshaped.kept_share": {"f": np.tanh, "law": "normal", "breaks": [0.5]},
         "theory.reshaped.best_quantiser": {"bits": 2, "uniform": True},
@@ -392,6 +392,7 @@ def calls():
         "theory.least_squares.best_ridge": {"ratio": 2.5, "s": 0.3},
         "theory.least_squares.best_ridge_noise": {"ratio": 2.5, "s": 0.3},
         "theory.least_squares.whitened_noise": {"ratio": 2.5},
+        "theory.least_squares.noise_gain": {"ratio": 2.5, "rule": "whitened", "on": "query"},
         "theory.least_squares.score_spreads": {"n": 30, "d": 10, "rule": "whitened"},
         "theory.least_squares.least_squares_half_ratio": log | {"rule": "whitened"},
         "theory.forgetting.delta_moments": {"age": 3, "n": 12, "d": 4, "step": 0.5, "keep": 0.9},
@@ -411,7 +412,8 @@ def calls():
         "theory.noisy_recall.rounded_constant": {"bits": 2, "memory": "clipped", "uniform": True},
         "theory.noisy_recall.facts_per_bit": log | {"bits": 2, "memory": "clipped", "uniform": True},
         "theory.noisy_recall.best_bits": {"memory": "clipped", "uniform": True},
-        "theory.noisy_recall.noisy_half_ratio": log | {"s": 0.2, "memory": "clipped"},
+        "theory.noisy_recall.noisy_half_ratio": log
+        | {"s": 0.1, "memory": "clipped", "whitened": True, "on": "query"},
         "theory.kinematics.statistical_dimension": {"n": 12, "k": 1},
         "theory.kinematics.critical_dimension": {"n": 12, "k": 1},
         "theory.kinematics.retrieval_probability": {"n": 12, "d": 8, "k": 1, "shift": 0.0},

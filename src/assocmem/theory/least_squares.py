@@ -30,6 +30,9 @@ from assocmem.theory.gaussian_keys import half_point, log_failure
 RULES = ("outer products", "least squares", "whitened")
 """Of which half points are compared."""
 
+PLACES = ("query", "memory")
+"""Where noise is."""
+
 RATIOS = (1.0, 1e12)
 """Bounds of ``n / d``."""
 
@@ -193,6 +196,43 @@ def whitened_noise(ratio: ArrayLike) -> np.ndarray | float:
     require_numbers("ratio", ratio, *RATIOS, ends="(]")
     ratio = np.asarray(ratio, dtype=float)
     return ((ratio - 1) ** 2 / ratio)[()]
+
+
+def noise_gain(ratio: ArrayLike, *, rule: str, on: str = "query") -> np.ndarray | float:
+    """Variance that noise brings to a score over the squared signal, in units of ``s^2 n / d^2``.
+
+    Noise on the query has the spread s in units of a key, noise on the memory in units of its norm scale for
+    outer products: for that this is the square of the norm scale over that of the signal. With
+    ``x = 1 / (1 - d/n)`` it is 1, x and x^2 for the three rules: whitening keeps crosstalk down and lets
+    noise in. Noise on a query meets the answers that are stored, and whitened answers let less of it in:
+    there it is ``1 + d/n``, ``(1 + d/n) x`` and x.
+
+    Parameters
+    ----------
+    ratio : array_like
+        ``n / d``, above 1.
+    rule : str
+        As in `score_spreads`.
+    on : str
+        ``"query"`` or ``"memory"``.
+
+    Returns
+    -------
+    ndarray or float
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that is out of range.
+    """
+    require_numbers("ratio", ratio, *RATIOS, ends="(]")
+    require_choice("rule", rule, RULES)
+    require_choice("on", on, PLACES)
+    y = 1 / np.asarray(ratio, dtype=float)
+    gain = (1 - y) ** -float(RULES.index(rule))
+    if on == "query":
+        gain = gain * ((1 - y) if rule == "whitened" else (1 + y))
+    return gain[()]
 
 
 def score_spreads(n: float, d: float, *, rule: str) -> tuple[float, float, float]:

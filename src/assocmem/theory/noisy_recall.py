@@ -23,15 +23,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from assocmem.checks import require_choice, require_number, require_numbers
+from assocmem.checks import require, require_choice, require_flag, require_number, require_numbers
 from assocmem.theory.gaussian_keys import (
     LEAST_SPREAD,
+    LOG_HALF,
     LOG_NONE,
     half_point,
     log_failure,
     log_failure_of_tail,
     require_log_n,
 )
+from assocmem.theory.least_squares import PLACES, noise_gain
 from assocmem.theory.reshaped import MOST_BITS, quantiser_share
 
 LARGEST_NOISE = 1e3
@@ -39,6 +41,9 @@ LARGEST_NOISE = 1e3
 
 MEMORIES = ("outer products", "equal signals", "clipped")
 """Kinds of memories that have constants under noise."""
+
+MIDDLE = 500.0
+"""Natural logarithm of a number of pairs from which on no noise comes near what whitening can stand."""
 
 TURN = math.sqrt(0.5)
 """Noise from which on removing large competitors does not help."""
@@ -235,26 +240,37 @@ def best_bits(*, memory: str, uniform: bool = False) -> int:
 # --- half points ------------------------------------------------------------------------------------------
 
 
-def noisy_half_ratio(log_n: float, s: float, *, memory: str) -> float:
+def noisy_half_ratio(
+    log_n: float, s: float, *, memory: str, whitened: bool = False, on: str = "query"
+) -> float:
     """The ``d^2 / (n log n)`` at which one noisy query of each key succeeds for all keys half of the time.
 
-    The picture is that of leading order. Outer products have signals and competitors of the variance
-    ``load``, with noise of the variance ``s^2 load`` on both. With equal signals competitors have the
-    variance ``load / (1 - load)``, which is also the square of the norm scale. A clipped memory has the same
-    competitors cut off at the best level, where what the clip adds to all other scores is counted.
+    Terms of order ``1/d`` are in: lengths of keys and answers, and products of two of them. Outer products
+    have signals and competitors of the variance ``load``, before noise. With equal signals competitors have
+    the variance ``load / (1 - load)``, which is also the square of the norm scale. A clipped memory has the
+    same competitors cut off at the best level; what the clip adds to other scores is counted, and signals
+    are made equal again after it.
 
     Parameters
     ----------
     log_n : float
         Natural logarithm of the number of pairs, between log 10 and 1e4.
     s : float
-        Spread of the noise in units of the norm scale, in [0, 1000].
+        Spread of the noise, in [0, 1000]: on the query in units of a key, on the memory in units of the norm
+        scale of outer products for the same signal, ``sqrt(load)``.
     memory : str
         ``"outer products"``, ``"equal signals"`` or ``"clipped"``.
+    whitened : bool
+        Whether keys and answers are whitened first, as by `assocmem.memories.clipped`. Competitors are
+        smaller by ``1 - (d/n)^2`` in their variance then, but noise is larger, as in
+        `assocmem.theory.least_squares.noise_gain`.
+    on : str
+        Where the noise is, ``"query"`` or ``"memory"``.
 
     Returns
     -------
     float
+        At most ``n / log n`` where keys are whitened, as ``d = n`` stores everything.
 
     Raises
     ------
@@ -264,45 +280,91 @@ def noisy_half_ratio(log_n: float, s: float, *, memory: str) -> float:
     require_log_n(log_n)
     require_number("s", s, 0, LARGEST_NOISE, ends="[]")
     require_choice("memory", memory, MEMORIES)
-    if memory == "clipped":
-        found = optimize.minimize_scalar(
-            lambda x: _clipped_half_ratio(log_n, s, -math.expm1(x)),
-            bounds=(math.log(1e-5), -0.05),
-            method="bounded",
-            options={"xatol": 1e-3},
-        )
-        return min(float(found.fun), noisy_half_ratio(log_n, s, memory="equal signals"))
+    require_flag("whitened", whitened)
+    require_choice("on", on, PLACES)
 
     def failures(ratio):
-        load = 1 / (ratio * log_n)
-        if memory == "outer products":
-            return log_n + log_failure(log_n, *2 * [math.sqrt(load * (1 + s**2))])
-        spread = math.sqrt(load / (1 - load))
-        return log_n + log_failure(log_n, s * spread, math.hypot(1, s) * spread)
+        if _turned(log_n, ratio, s, whitened):
+            return LOG_NONE
+        kind = "equal signals" if memory == "clipped" else memory
+        at = _variances(log_n, ratio, kind, whitened, on)
+        if isinstance(at, float):
+            return at
+        own, rival, shared, scale = at
+        spreads = math.sqrt(own + s**2 * scale), math.sqrt(rival + s**2 * scale)
+        return log_n + log_failure(log_n, *(min(max(x, LEAST_SPREAD), 1e3) for x in spreads), shared=shared)
 
-    return half_point(failures, log_n, bounded=memory == "equal signals")
+    if whitened and s > 0 and log_n < MIDDLE:
+        fits = failures(_middle(log_n)) < LOG_HALF
+        require(fits, "s", s, "smaller, as a whitened memory retrieves no such queries in any dimension")
+    equal = half_point(failures, log_n)
+    if memory != "clipped":
+        return equal
+    found = optimize.minimize_scalar(
+        lambda x: _clipped_half_ratio(log_n, s, whitened, on, -math.expm1(x)),
+        bounds=(math.log(1e-5), -0.05),
+        method="bounded",
+        options={"xatol": 1e-2},
+    )
+    return min(float(found.fun), equal)
 
 
-def _clipped_half_ratio(log_n, s, cap):
-    """Half point with competitors cut off at ``cap``, and the noise of that clip on all competitors.
+def _middle(log_n):
+    """The ratio of ``d = n / 2``, near which the noise of a whitened memory is least."""
+    return 0.25 * math.exp(log_n) / log_n if log_n < MIDDLE else math.inf
 
-    Signals are made equal again after the clip, so that they have noise from outside alone.
+
+def _turned(log_n, ratio, s, whitened):
+    """Whether a whitened memory is past that, so that a search need not go on."""
+    return whitened and s > 0 and ratio > _middle(log_n)
+
+
+def _variances(log_n, ratio, memory, whitened, on):
+    """Variances of a signal and a competitor, what it shares with the signal, and of noise of spread 1.
+
+    Where there is no such memory, the log of failures: many at a load above 1, none at d above n.
     """
+    load = 1 / (ratio * log_n)
+    one_over_d = math.exp(-0.5 * (math.log(ratio * log_n) + log_n))
+    left = 1 - math.exp(0.5 * (math.log(ratio * log_n) - log_n)) if whitened else 1.0  # 1 - d / n
+    if memory != "outer products" and load > 1 - 1e-6:
+        return -LOG_NONE
+    if left < 1e-6:
+        return LOG_NONE
+    used = 1.0 if memory == "outer products" else 1 - load
+    own = load * left**2 + 2 * left * one_over_d if memory == "outer products" else 0.0
+    lengths, product = 0.5 * left * one_over_d, left * one_over_d
+    if memory == "clipped":  # the clip meets large competitors whatever has made them large
+        lengths = 0.0
+    if whitened:
+        gain = float(noise_gain(min(load / one_over_d, 1e12), rule="whitened", on=on))
+    else:  # of any combination of outer products, also for d above n
+        gain = 1 + one_over_d / load * (on == "query")
+    return own + lengths, load * left**2 / used + product, product, load * gain / used
+
+
+def _clipped_half_ratio(log_n, s, whitened, on, cap):
+    """Half point with competitors cut off at ``cap``, and the noise of that clip on all competitors."""
 
     def failures(ratio):
-        load = 1 / (ratio * log_n)
-        sigma = math.sqrt(load / (1 - load))
-        noise = math.hypot(s * sigma, _clip_noise(log_n, load, sigma, cap))
+        if _turned(log_n, ratio, s, whitened):
+            return LOG_NONE
+        at = _variances(log_n, ratio, "clipped", whitened, on)
+        if isinstance(at, float):
+            return at
+        own, rival, shared, scale = at
+        sigma = math.sqrt(rival + shared)
+        noise = math.sqrt(s**2 * scale + _clip_noise(log_n, 1 / (ratio * log_n), sigma, cap) ** 2)
         if noise < 1e-6 * sigma:
             return LOG_NONE
         return log_n + log_failure_of_tail(
             log_n,
-            s * sigma,
+            min(math.sqrt(own + s**2 * scale), 1e3),
             lambda level: _log_capped_tail(level, cap, sigma, noise),
-            width=max(sigma, LEAST_SPREAD),
+            width=min(max(sigma, LEAST_SPREAD), 1e3),
         )
 
-    return half_point(failures, log_n, bounded=True)
+    return half_point(failures, log_n)
 
 
 def _clip_noise(log_n, load, sigma, cap):
