@@ -22,7 +22,7 @@ from assocmem.training.fit import fit
 from assocmem.training.gradient_writes import muon_memory, softmax_memory
 from assocmem.training.losses import CrossEntropy
 
-DELTA = 0.02
+DELTA = 0.05
 """Step of one pass of the delta rule, times ``n / d``."""
 DELTA_TEN = 0.2
 """Step of ten passes, times ``n / d``."""
