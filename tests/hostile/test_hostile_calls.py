@@ -201,7 +201,7 @@ def calls():
         },
         "memories.delta_rule.decayed_memory": {"pairs": pairs, "keep": 0.9},
         "memories.even_and_clip.even_and_clip": {"pairs": pairs, "clips": 2, "gamma": 0.2, "whiten": True},
-        "memories.even_and_clip.falling": {"clips": 3, "first": 0.2, "last": 0.05},
+        "memories.even_and_clip.falling": {"clips": 3, "first": 0.2, "last": 0.03},
         "memories.least_squares.least_squares_memory": {
             "pairs": pairs,
             "ridge": 0.1,

@@ -87,7 +87,7 @@ def even_and_clip(
     return left @ W @ right if whiten else W
 
 
-def falling(clips: int, first: float = 0.2, last: float = 0.05) -> tuple[float, ...]:
+def falling(clips: int, first: float = 0.2, last: float = 0.03) -> tuple[float, ...]:
     """Margins for rounds of clipping that fall in equal ratios.
 
     Wide ones first take down all that stands near the signals; small ones then spend nothing on competitors

@@ -10,6 +10,7 @@ before have left (Sun et al., 2024: TTT); Muon turns each gradient into a matrix
 values first (Jordan et al., 2024).
 """
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -113,11 +114,13 @@ def muon_memory(
     W = torch.nn.Parameter(pairs.V.new_zeros(pairs.d_out, pairs.d_in))
     optimizer = torch.optim.Muon([W], lr=lengths[0], weight_decay=0.0, momentum=float(momentum))
     gradient = _at_zero(pairs)
-    largest = float(gradient.abs().amax()) or 1.0
+    # only ratios of gradients count; a power of two leaves all roundings as they are, and very small or large
+    # numbers leave the range of bfloat16
+    unit = 2.0 ** math.floor(math.log2(float(gradient.abs().amax()) or 1.0))
     for count, length in enumerate(lengths):
         if count:
             gradient = loss_pass(pairs, CrossEntropy(), W.detach()).gradient
-        W.grad = gradient / largest  # only ratios count, and bfloat16 knows no very small or large numbers
+        W.grad = gradient / unit
         optimizer.param_groups[0]["lr"] = length
         optimizer.step()
         ok = bool(torch.isfinite(W.detach()).all())
