@@ -16,6 +16,9 @@ from .deciding.lists import verify_list as verify_list
 from .memories.clipped import ClippedMemory as ClippedMemory
 from .memories.clipped import clipped_memory as clipped_memory
 from .memories.clipped import equalised_memory as equalised_memory
+from .memories.delta_rule import delta_memory as delta_memory
+from .memories.even_and_clip import even_and_clip as even_and_clip
+from .memories.least_squares import least_squares_memory as least_squares_memory
 from .memories.outer_products import correlation_memory as correlation_memory
 from .memories.sparse_repair import SparseRepair as SparseRepair
 from .memories.sparse_repair import repair_in_place as repair_in_place
@@ -52,6 +55,8 @@ from .theory.scalar import ScalarSolution as ScalarSolution
 from .theory.scalar import solve_scalar as solve_scalar
 from .training.fit import Fit as Fit
 from .training.fit import fit as fit
+from .training.gradient_writes import muon_memory as muon_memory
+from .training.gradient_writes import softmax_memory as softmax_memory
 from .training.list_fit import ListFit as ListFit
 from .training.list_fit import fit_list as fit_list
 from .training.losses import CrossEntropy as CrossEntropy

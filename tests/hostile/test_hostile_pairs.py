@@ -9,6 +9,8 @@ import pytest
 import torch
 
 import assocmem as am
+from assocmem.memories.delta_rule import decayed_memory
+from assocmem.memories.least_squares import whitened_memory
 from assocmem.removal.hessians import evaluate, hessian_product, normalized_trace
 from assocmem.removal.leave_one_out import full_problem, minimise, without
 from assocmem.training.passes import dense_hessian, hessian_pass, loss_pass
@@ -77,6 +79,17 @@ def calls_with(pairs):
         "repair_in_place": lambda: am.repair_in_place(pairs, one, gamma=0.1, rounds=3, against_rivals=True),
         "clipped_memory": lambda: am.clipped_memory(pairs),
         "equalised_memory": lambda: am.equalised_memory(pairs),
+        "least_squares_memory": lambda: am.least_squares_memory(pairs),
+        "least_squares_memory, prior": lambda: am.least_squares_memory(
+            pairs, ridge=0.1, prior=one, covariance=one
+        ),
+        "whitened_memory": lambda: whitened_memory(pairs),
+        "delta_memory": lambda: am.delta_memory(pairs, step=0.5, keep=0.9, passes=2),
+        "decayed_memory": lambda: decayed_memory(pairs, keep=0.9),
+        "even_and_clip": lambda: am.even_and_clip(pairs, clips=2),
+        "even_and_clip, as they are": lambda: am.even_and_clip(pairs, whiten=False),
+        "softmax_memory": lambda: am.softmax_memory(pairs, steps=2, scale=5.0, step=0.5),
+        "muon_memory": lambda: am.muon_memory(pairs, steps=2, rate=1.0),
     }
     for loss in LOSSES:
         for extra in ({}, {"W0": one}, {"precision": "float32"}):

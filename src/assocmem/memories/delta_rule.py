@@ -21,6 +21,9 @@ from assocmem.pairs.sizes import column_slices
 BLOCK = 64
 """Keys of a block; by trial at dimensions from 50 to 800."""
 
+MOST_PASSES = 10_000
+"""Passes at most, so that a slip of the pen does not run for days."""
+
 
 def delta_memory(
     pairs: Pairs | Facts,
@@ -59,6 +62,7 @@ def delta_memory(
     require_number("step", step, 0)
     require_number("keep", keep, 0, 1, ends="[]")
     require_integer("passes", passes, 1)
+    require(passes <= MOST_PASSES, "passes", passes, f"at most {MOST_PASSES}")
     V, step = pairs.V, float(step)
     if start is None:
         W = V.new_zeros(pairs.d_out, pairs.d_in)

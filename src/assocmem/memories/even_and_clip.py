@@ -30,6 +30,10 @@ SPARSE = 0.02
 of whole matrices are faster. By trial."""
 
 
+MOST_CLIPS = 10_000
+"""Rounds at most, so that a slip of the pen does not run for days."""
+
+
 def even_and_clip(
     pairs: Pairs | Facts, *, clips: int = 1, gamma: float | Sequence[float] = 0.2, whiten: bool = True
 ) -> torch.Tensor:
@@ -58,7 +62,7 @@ def even_and_clip(
         For an argument out of range, and vectors so long that their products overflow.
     """
     require_facts(pairs)
-    require_integer("clips", clips, 0)
+    _require_clips(clips, 0)
     margins = _margins(gamma, int(clips))
     require_flag("whiten", whiten)
     U, V, left, right = pairs.U, pairs.V, None, None
@@ -83,7 +87,7 @@ def even_and_clip(
     return left @ W @ right if whiten else W
 
 
-def falling(clips: int, first: float = 0.2, last: float = 0.05) -> tuple[float, ...]:
+def falling(clips: int, first: float = 0.2, last: float = 0.03) -> tuple[float, ...]:
     """Margins for rounds of clipping that fall in equal ratios.
 
     Wide ones first take down all that stands near the signals; small ones then spend nothing on competitors
@@ -106,11 +110,16 @@ def falling(clips: int, first: float = 0.2, last: float = 0.05) -> tuple[float, 
     ValueError
         For an argument out of range.
     """
-    require_integer("clips", clips, 1)
+    _require_clips(clips, 1)
     require_number("first", first, 0, 1)
     require_number("last", last, 0, 1)
     most = max(1, int(clips) - 1)
     return tuple(float(first) * (float(last) / float(first)) ** (k / most) for k in range(int(clips)))
+
+
+def _require_clips(clips, least):
+    require_integer("clips", clips, least)
+    require(clips <= MOST_CLIPS, "clips", clips, f"at most {MOST_CLIPS}")
 
 
 def _margins(gamma, clips):

@@ -10,6 +10,7 @@ before have left (Sun et al., 2024: TTT); Muon turns each gradient into a matrix
 values first (Jordan et al., 2024).
 """
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -20,6 +21,9 @@ from assocmem.pairs.scores import block_columns, require_finite_products
 from assocmem.pairs.sizes import column_slices
 from assocmem.training.losses import CrossEntropy
 from assocmem.training.passes import loss_pass
+
+MOST_STEPS = 10_000
+"""Steps at most; whoever wants a minimum has `assocmem.training.fit`."""
 
 
 def softmax_memory(
@@ -57,9 +61,8 @@ def softmax_memory(
         For an argument out of range, and steps so long that the memory overflows.
     """
     require_facts(pairs)
-    require_integer("steps", steps, 1)
+    lengths = _lengths(step, steps)
     require_number("scale", scale, 0)
-    lengths = _lengths(step, int(steps))
     if block is not None:
         require_integer("block", block, 1)
     size = pairs.n if block is None else min(int(block), pairs.n)
@@ -105,18 +108,19 @@ def muon_memory(
         has no Muon.
     """
     require_facts(pairs)
-    require_integer("steps", steps, 1)
-    lengths = _lengths(rate, int(steps), "rate")
+    lengths = _lengths(rate, steps, "rate")
     require_number("momentum", momentum, 0, 1, ends="[)")
     require(hasattr(torch.optim, "Muon"), "torch", torch.__version__, "at least 2.9, to have Muon")
     W = torch.nn.Parameter(pairs.V.new_zeros(pairs.d_out, pairs.d_in))
     optimizer = torch.optim.Muon([W], lr=lengths[0], weight_decay=0.0, momentum=float(momentum))
     gradient = _at_zero(pairs)
-    largest = float(gradient.abs().amax()) or 1.0
+    # only ratios of gradients count; a power of two leaves all roundings as they are, and very small or large
+    # numbers leave the range of bfloat16
+    unit = 2.0 ** math.floor(math.log2(float(gradient.abs().amax()) or 1.0))
     for count, length in enumerate(lengths):
         if count:
             gradient = loss_pass(pairs, CrossEntropy(), W.detach()).gradient
-        W.grad = gradient / largest  # only ratios count, and bfloat16 knows no very small or large numbers
+        W.grad = gradient / unit
         optimizer.param_groups[0]["lr"] = length
         optimizer.step()
         ok = bool(torch.isfinite(W.detach()).all())
@@ -126,13 +130,15 @@ def muon_memory(
 
 def _lengths(step, steps, name="step"):
     """One positive length for each step."""
+    require_integer("steps", steps, 1)
+    require(steps <= MOST_STEPS, "steps", steps, f"at most {MOST_STEPS}")
     if isinstance(step, Sequence) and not isinstance(step, str | bytes):
         require(len(step) == steps, name, step, f"a number, or {steps} of them, one for each step")
         for length in step:
             require_number(name, length, 0)
         return [float(length) for length in step]
     require_number(name, step, 0)
-    return [float(step)] * steps
+    return [float(step)] * int(steps)
 
 
 def _at_zero(pairs):
