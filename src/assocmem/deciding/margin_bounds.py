@@ -11,6 +11,7 @@ alone: nobody has to trust how the memory and the weights were found.
 """
 
 import math
+import sys
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def margin_from_below(
         worst = min(worst, float((signal - best - doubt[keys]).min()))
     low, high = _length_bounds(W)
     found = worst / high * (1 - LEAST_SHARE) if worst > 0 else worst / low * (1 + LEAST_SHARE)
-    return float(np.ldexp(found, p + q))
+    return min(_scaled_back(found, p + q, -math.inf), sys.float_info.max)
 
 
 def verify_margin_bound(
@@ -115,18 +116,20 @@ def verify_margin_bound(
     (U, p), (V, q), weights = _scaled(U), _scaled(V), proofs._unit_scale(weights)
     if U is None or V is None:
         return math.inf
-    total, size, count = np.zeros((len(U), len(V))), 0.0, len(weights)
+    total, size, count, zero = np.zeros((len(U), len(V))), 0.0, len(weights), True
     lengths, step = proofs._norms(V), max(1, GATHERED // len(U))
     for start in range(0, count, step):
         part = slice(start, start + step)
-        gaps = (U[:, own[keys[part]]] - U[:, targets[part]]) * weights[part]
+        gaps = U[:, own[keys[part]]] - U[:, targets[part]]
+        zero = zero and not (gaps.any(axis=0) & V[:, keys[part]].any(axis=0) & (weights[part] > 0)).any()
+        gaps *= weights[part]
         total += gaps @ V[:, keys[part]].T
         size += float(proofs._norms(gaps) @ lengths[keys[part]])
     # each entry is a sum of so many products, with a difference and a product by a weight in each
     rounding = proofs._g(count + 8) * size * proofs.UPWARD + UNDERFLOW
     least = float(weights.sum()) * (1 - 2 * proofs._g(count + 8))
     found = (_length_bounds(total)[1] + rounding) / least * (1 + LEAST_SHARE)
-    return 0.0 if not total.any() and not size else float(np.ldexp(found, p + q))
+    return 0.0 if zero else _scaled_back(found, p + q, math.inf)
 
 
 def _fitting(W, U, V, answers):
@@ -149,6 +152,13 @@ def _scaled(X):
     """An array times a power of two that makes its largest entry about one, and the power that undoes it."""
     power = int(np.frexp(np.abs(X).max())[1])
     return proofs._unit_scale(X, exact=True), power
+
+
+def _scaled_back(x, power, direction):
+    """A number times a power of two, rounded in a direction; what is too large for a float is infinite."""
+    with np.errstate(all="ignore"):
+        found = float(np.ldexp(x, power))
+    return found if math.isinf(found) else math.nextafter(found, direction)
 
 
 def _length_bounds(X):

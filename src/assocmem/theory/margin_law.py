@@ -16,8 +16,9 @@ competitor and A(x) the sum of ``(g_j - x)_+``,
 
     D = E (y - G)_+^2 - 2 E int_{-inf}^y (x - A(x) - G)_+ dx,    G = g_1 - kappa.
 
-For many pairs the competitors are nearly at ``sqrt(2 log n)``, and ``D = (sqrt(2 log n) + kappa)^2`` to leading
-order, so that ``kappa = sqrt(log n) (sqrt(c) - sqrt(2))`` at ``c = d^2 / (n log n)``.
+For many pairs the competitors are nearly at ``sqrt(2 log n)``, and to leading order
+``D = (sqrt(2 log n) + kappa)^2``, so that ``kappa = sqrt(log n) (sqrt(c) - sqrt(2))`` for
+``c = d^2 / (n log n)``.
 
 Independence is an assumption: the law is derived, not proved, for pairs.
 """
@@ -42,8 +43,9 @@ from assocmem.theory.list_cone import (
 from assocmem.theory.ridgeless import hinge_moments
 from assocmem.theory.tail_cone import LARGEST_N
 
-LARGEST_KAPPA = 60.0
-"""Margin up to which the integral over the transform is trusted: it begins at ``exp(kappa)``."""
+LARGEST_KAPPA = 20.0
+"""Margin up to which the integral over the transform is trusted: it begins at ``exp(kappa)``, and its step
+must be small against one over what is saved."""
 
 
 def margin_distance(n: float, kappa: float) -> float:
@@ -54,7 +56,7 @@ def margin_distance(n: float, kappa: float) -> float:
     n : float
         Number of pairs, in [3, 1e12].
     kappa : float
-        In spreads of a score, in [0, 60].
+        In spreads of a score, in [0, 20].
 
     Returns
     -------
@@ -98,7 +100,7 @@ def largest_margin_law(n: float, ratio: float) -> float:
     Raises
     ------
     ValueError
-        For an n or a ratio out of range, or a ratio so large that the margin is above 60.
+        For an n or a ratio out of range, or a ratio so large that ``d^2 / n`` is above 400.
     """
     require(is_number(n) and 3 <= n <= LARGEST_N, "n", n, "in [3, 1e12]")
     require_number("ratio", ratio, 0)
@@ -106,7 +108,8 @@ def largest_margin_law(n: float, ratio: float) -> float:
     most = math.sqrt(wanted)  # as the signal alone would have to be so far above zero
     if margin_distance(n, 0.0) >= wanted:
         return 0.0
-    require(most <= LARGEST_KAPPA, "ratio", ratio, f"at most {LARGEST_KAPPA**2 / math.log(n):.4g} for n = {n:g}")
+    highest = LARGEST_KAPPA**2 / math.log(n)
+    require(most <= LARGEST_KAPPA, "ratio", ratio, f"at most {highest:.4g} for n = {n:g}")
     return brentq(lambda kappa: margin_distance(n, kappa) - wanted, 0, most, xtol=1e-9)
 
 
