@@ -10,6 +10,8 @@ from .deciding.feasibility import Verdict as Verdict
 from .deciding.feasibility import decide as decide
 from .deciding.feasibility import decide_top1 as decide_top1
 from .deciding.feasibility import verify as verify
+from .deciding.largest_margin import LargestMargin as LargestMargin
+from .deciding.largest_margin import largest_margin as largest_margin
 from .deciding.list_certificates import ListCertificate as ListCertificate
 from .deciding.lists import ListVerdict as ListVerdict
 from .deciding.lists import decide_list as decide_list
@@ -18,6 +20,7 @@ from .experiments.explicit.constructions import nested_pairs as nested_pairs
 from .memories.clipped import ClippedMemory as ClippedMemory
 from .memories.clipped import clipped_memory as clipped_memory
 from .memories.clipped import equalised_memory as equalised_memory
+from .memories.compression import rounded as rounded
 from .memories.delta_rule import delta_memory as delta_memory
 from .memories.even_and_clip import even_and_clip as even_and_clip
 from .memories.least_squares import least_squares_memory as least_squares_memory

@@ -89,6 +89,8 @@ def calls_with(pairs):
         "even_and_clip": lambda: am.even_and_clip(pairs, clips=2),
         "even_and_clip, as they are": lambda: am.even_and_clip(pairs, whiten=False),
         "softmax_memory": lambda: am.softmax_memory(pairs, steps=2, scale=5.0, step=0.5),
+        "largest_margin": lambda: am.largest_margin(pairs, max_passes=PASSES),
+        "rounded": lambda: am.rounded(pairs.U, 3, seed=1),
         "muon_memory": lambda: am.muon_memory(pairs, steps=2, rate=1.0),
     }
     for loss in LOSSES:

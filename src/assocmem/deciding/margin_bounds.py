@@ -11,6 +11,7 @@ alone: nobody has to trust how the memory and the weights were found.
 """
 
 import math
+import sys
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def margin_from_below(
         worst = min(worst, float((signal - best - doubt[keys]).min()))
     low, high = _length_bounds(W)
     found = worst / high * (1 - LEAST_SHARE) if worst > 0 else worst / low * (1 + LEAST_SHARE)
-    return float(np.ldexp(found, p + q))
+    return min(_scaled_back(found, p + q, -math.inf), sys.float_info.max)
 
 
 def verify_margin_bound(
@@ -128,7 +129,7 @@ def verify_margin_bound(
     rounding = proofs._g(count + 8) * size * proofs.UPWARD + UNDERFLOW
     least = float(weights.sum()) * (1 - 2 * proofs._g(count + 8))
     found = (_length_bounds(total)[1] + rounding) / least * (1 + LEAST_SHARE)
-    return 0.0 if zero else float(np.ldexp(found, p + q))
+    return 0.0 if zero else _scaled_back(found, p + q, math.inf)
 
 
 def _fitting(W, U, V, answers):
@@ -151,6 +152,13 @@ def _scaled(X):
     """An array times a power of two that makes its largest entry about one, and the power that undoes it."""
     power = int(np.frexp(np.abs(X).max())[1])
     return proofs._unit_scale(X, exact=True), power
+
+
+def _scaled_back(x, power, direction):
+    """A number times a power of two, rounded in a direction; what is too large for a float is infinite."""
+    with np.errstate(all="ignore"):
+        found = float(np.ldexp(x, power))
+    return found if math.isinf(found) else math.nextafter(found, direction)
 
 
 def _length_bounds(X):

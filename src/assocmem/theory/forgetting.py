@@ -36,7 +36,7 @@ LARGEST_SIZE = 10**12
 MOST_AGES = 10**5
 """Ages for which shares are computed in one call."""
 
-AGES = 24
+AGES = 16
 """Nodes over the ages when failures are added up."""
 
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(4)

@@ -24,6 +24,10 @@ LEAST_SPREAD = 1e-4
 LOG_HALF = math.log(math.log(2))
 """Log of the expected number of failing keys with which all are retrieved half of the time."""
 
+FAINTEST = 0.02
+"""Spread of scores down to which failures are followed however rare they are; of smaller spreads only those
+that are not much rarer than one in ``n^3``."""
+
 LOG_NONE = -60.0
 """Stands for the log of any smaller number of failures, where a search needs finite numbers."""
 
@@ -136,13 +140,13 @@ def half_point(log_failures, log_n: float) -> float:
         return min(max(found, LOG_NONE), -LOG_NONE) - LOG_HALF
 
     low = math.log(0.05 / log_n)
-    high = max(low, 0.0) + 0.2
-    while surplus(high) > 0:  # in small steps, as failures may increase again
-        low, high = high, high + 0.2
+    high = max(low, 0.0) + 1.0
+    while surplus(high) > 0:
+        low, high = high, high + 0.5
         require(high < math.log(MOST_RATIO), "log_failures", log_failures, "small at a large ratio")
     if surplus(low) < 0:
         return math.exp(low)
-    return math.exp(optimize.brentq(surplus, low, high, xtol=1e-9))
+    return math.exp(optimize.toms748(surplus, low, high, xtol=1e-8))
 
 
 def require_log_n(log_n: object) -> None:
@@ -171,7 +175,8 @@ def _over_signals(log_n, spread, log_tail, rival_spread):
     def integrand(z):
         return _log_some(log_n, log_tail(1 + spread * z)) - 0.5 * z**2 - 0.5 * math.log(2 * math.pi)
 
-    coarse = np.linspace(-1.5 * math.sqrt(2 * log_n) - 6, 6, 400)
+    deepest = 1.5 * math.sqrt(2 * log_n) + min(1 / max(spread, FAINTEST), 1 / FAINTEST) + 6
+    coarse = np.linspace(-deepest, 6, 1000)
     peak = coarse[np.argmax(integrand(coarse))]
     finest = min(1.0, rival_spread / max(spread, 1e-300)) / math.sqrt(2 * log_n)
     z = np.arange(peak - 9, peak + 9, max(min(0.1, 0.5 * finest), 1e-4))
@@ -180,10 +185,10 @@ def _over_signals(log_n, spread, log_tail, rival_spread):
 
 def _over_best_rivals(log_n, signal_spread, rival_spread):
     """Log failure of a key, integrated over its best competitor by the law of the largest of n."""
-    log_e = np.arange(-3 * log_n - 60, 5, 0.1)
+    log_e = np.arange(-3 * log_n - 60 - min(0.5 / rival_spread**2, 0.5 / FAINTEST**2), 5, 0.1)
     log_share = log_e - log_n  # -log Phi of the best competitor is E / n
     share = np.exp(log_share)
-    log_tail = np.where(log_share < -20, log_share, np.log(-np.expm1(-share)))
+    log_tail = np.where(log_share < -20, log_share, np.log(-np.expm1(-np.maximum(share, 1e-9))))
     best = np.where(
         share < 0.5, -special.ndtri_exp(np.minimum(log_tail, -1e-12)), special.ndtri(np.exp(-share))
     )
@@ -195,8 +200,10 @@ def _log_some(log_n, log_tail):
     """Log of ``1 - (1 - tail)^n``, without underflow."""
     log_tail = np.minimum(log_tail, -1e-300)
     near = np.maximum(log_tail, -30.0)
-    with np.errstate(divide="ignore"):
-        exact = np.log(-np.log(np.maximum(-np.expm1(near), 1e-300)))
+    # -log(1 - tail), by the form that has its digits.
+    far = -np.log1p(-np.exp(np.minimum(near, -1.0)))
+    close = -np.log(np.maximum(-np.expm1(near), 1e-300))
+    exact = np.log(np.where(near < -1.0, far, close))
     log_rate = log_n + np.where(log_tail < -30, log_tail, exact)
     small = np.maximum(log_rate, -30.0)
     return np.where(log_rate < -30, log_rate, np.log(-np.expm1(-np.exp(np.minimum(small, 700.0)))))

@@ -284,17 +284,18 @@ def noisy_half_ratio(
     require_choice("on", on, PLACES)
 
     def failures(ratio):
+        if _turned(log_n, ratio, s, whitened):
+            return LOG_NONE
         kind = "equal signals" if memory == "clipped" else memory
         at = _variances(log_n, ratio, kind, whitened, on)
-        if at is None:
-            return LOG_NONE if whitened and s == 0 else -LOG_NONE
+        if isinstance(at, float):
+            return at
         own, rival, shared, scale = at
         spreads = math.sqrt(own + s**2 * scale), math.sqrt(rival + s**2 * scale)
         return log_n + log_failure(log_n, *(min(max(x, LEAST_SPREAD), 1e3) for x in spreads), shared=shared)
 
-    # The noise of a whitened memory is least near d = n / 2, and grows from there on.
     if whitened and s > 0 and log_n < MIDDLE:
-        fits = failures(0.25 * math.exp(log_n) / log_n) < LOG_HALF
+        fits = failures(_middle(log_n)) < LOG_HALF
         require(fits, "s", s, "smaller, as a whitened memory retrieves no such queries in any dimension")
     equal = half_point(failures, log_n)
     if memory != "clipped":
@@ -308,16 +309,28 @@ def noisy_half_ratio(
     return min(float(found.fun), equal)
 
 
+def _middle(log_n):
+    """The ratio of ``d = n / 2``, near which the noise of a whitened memory is least."""
+    return 0.25 * math.exp(log_n) / log_n if log_n < MIDDLE else math.inf
+
+
+def _turned(log_n, ratio, s, whitened):
+    """Whether a whitened memory is past that, so that a search need not go on."""
+    return whitened and s > 0 and ratio > _middle(log_n)
+
+
 def _variances(log_n, ratio, memory, whitened, on):
     """Variances of a signal and a competitor, what it shares with the signal, and of noise of spread 1.
 
-    None where there is no such memory, because the load is not below 1 or d is not below n.
+    Where there is no such memory, the log of failures: many at a load above 1, none at d above n.
     """
     load = 1 / (ratio * log_n)
     one_over_d = math.exp(-0.5 * (math.log(ratio * log_n) + log_n))
     left = 1 - math.exp(0.5 * (math.log(ratio * log_n) - log_n)) if whitened else 1.0  # 1 - d / n
-    if left < 1e-6 or (memory != "outer products" and load > 1 - 1e-6):
-        return None
+    if memory != "outer products" and load > 1 - 1e-6:
+        return -LOG_NONE
+    if left < 1e-6:
+        return LOG_NONE
     used = 1.0 if memory == "outer products" else 1 - load
     own = load * left**2 + 2 * left * one_over_d if memory == "outer products" else 0.0
     lengths, product = 0.5 * left * one_over_d, left * one_over_d
@@ -334,9 +347,11 @@ def _clipped_half_ratio(log_n, s, whitened, on, cap):
     """Half point with competitors cut off at ``cap``, and the noise of that clip on all competitors."""
 
     def failures(ratio):
+        if _turned(log_n, ratio, s, whitened):
+            return LOG_NONE
         at = _variances(log_n, ratio, "clipped", whitened, on)
-        if at is None:
-            return LOG_NONE if whitened and s == 0 else -LOG_NONE
+        if isinstance(at, float):
+            return at
         own, rival, shared, scale = at
         sigma = math.sqrt(rival + shared)
         noise = math.sqrt(s**2 * scale + _clip_noise(log_n, 1 / (ratio * log_n), sigma, cap) ** 2)

@@ -22,7 +22,7 @@ from assocmem.training.fit import fit
 from assocmem.training.gradient_writes import muon_memory, softmax_memory
 from assocmem.training.losses import CrossEntropy
 
-DELTA = 0.02
+DELTA = 0.05
 """Step of one pass of the delta rule, times ``n / d``."""
 DELTA_TEN = 0.2
 """Step of ten passes, times ``n / d``."""
@@ -35,8 +35,12 @@ TWO = (2.2, 0.55)
 TEN = (4.0, 0.3)
 """Sharpness over ``log n`` and later steps over the first, of ten softmax steps."""
 MUON_RATE = 5.0
-"""Rate of Muon's steps, times ``sqrt(d / n)``: signals grow by nearly so much in each. Its momentum is 0.95,
+"""Rate of Muon's steps, over ``sqrt(n / d)``: signals grow by nearly so much in each. Its momentum is 0.95,
 as ``torch.optim.Muon`` has it."""
+CLIP = 1.5
+"""Margin of the one clip after evening, times ``log n``."""
+CLIP_TEN = (1.3, 0.2)
+"""First and last margin of ten clips, likewise; they fall in equal ratios."""
 RIDGE = 1e-3
 """Of cross-entropy to the end."""
 FINE = {"gamma": 0.05, "softness": 0.03}
@@ -119,11 +123,20 @@ def _in_place(pairs):
     return repair_in_place(pairs, correlation_memory(pairs), gamma=0.2, rounds=1).W
 
 
-def _even(clips, gamma=0.25):
-    def write(pairs):
-        return even_and_clip(pairs, clips=clips, gamma=gamma)
+def _evened(pairs):
+    return even_and_clip(pairs, clips=0)
 
-    return write
+
+def _even_clip(pairs):
+    return even_and_clip(pairs, clips=1, gamma=_margin(pairs, CLIP))
+
+
+def _even_clip_ten(pairs):
+    return even_and_clip(pairs, clips=10, gamma=falling(10, *(_margin(pairs, x) for x in CLIP_TEN)))
+
+
+def _margin(pairs, x):
+    return min(0.5, x / math.log(pairs.m))
 
 
 def _clipped(rounds, **keywords):
@@ -285,7 +298,7 @@ _LISTED = (
     WriteRule(
         "evened",
         "evened",
-        _even(0),
+        _evened,
         0,
         6.0,
         4.0,
@@ -296,18 +309,19 @@ _LISTED = (
     WriteRule(
         "even_clip",
         "evened, one clip",
-        _even(1),
+        _even_clip,
         1,
         4.0,
         2.0,
         "proved",
         "this book",
-        "8 n d^2 operations, and whitening",
+        "8 n d^2 operations, and whitening; the margin falls with log n, for a fixed one the constant is "
+        "2 / (1 - gamma)^2",
     ),
     WriteRule(
         "even_clip_ten",
         "evened, ten clips",
-        _even(10, falling(10)),
+        _even_clip_ten,
         10,
         3.0,
         2.0,
@@ -335,7 +349,7 @@ _LISTED = (
         2.0,
         "derived",
         "this book",
-        "and about 20 steps of conjugate gradients",
+        "and about 20 steps of conjugate gradients; the constant is that of a margin that falls with n",
     ),
     WriteRule(
         "four_clips",
@@ -346,7 +360,7 @@ _LISTED = (
         2.0,
         "derived",
         "this book",
-        "and about 100 steps of conjugate gradients",
+        "and about 100 steps of conjugate gradients; the constant is that of a margin that falls with n",
     ),
     WriteRule(
         "cross_entropy",
