@@ -12,9 +12,13 @@ pair fails where ``x + y + z >= 1``, and c is the constant at which the cheapest
 A memory can remove all competitors above ``x = sqrt(2 / c)``, of which there is less than one for each key;
 below that there are more constraints than entries. This is a derivation of exponents and no proof.
 
+*Sizes that exist.* The two places of noise differ where keys and answers are whitened: the norm grows by
+``1 / (1 - d/n)``, and noise on the memory with it, but stored answers let less of a query's noise in.
+
 *Rounding.* A memory whose entries are rounded to b bits is ``rho W`` and an error that is uncorrelated with
 W, of the relative variance ``(1 - rho) / rho``, where rho is the share that `assocmem.theory.reshaped` has
 for the quantiser. Taking that error for noise, and the entries for normal, gives constants for every b.
+One bit is the best in the limit alone; at sizes that can be run two or three bits are as good.
 """
 
 import math
