@@ -157,17 +157,31 @@ def test_half_points_tend_to_the_constants():
         for s in (0.0, 0.5, 1.0):
             far = theory.noisy_half_ratio(1e4, s, memory=memory)
             assert far == pytest.approx(theory.noisy_constant(s, memory=memory), rel=2e-3)
-    far = theory.noisy_half_ratio(2000.0, 0.3, memory="clipped")
+    far = theory.noisy_half_ratio(1000.0, 0.3, memory="clipped")
     assert far == pytest.approx(theory.noisy_constant(0.3, memory="clipped"), rel=0.01)
 
 
 def test_without_noise_they_are_those_of_repair():
     """Which leaves terms of order 1/d out: at a thousand digits there are none."""
-    log_n = 2000.0
+    log_n = 600.0
     equal = theory.noisy_half_ratio(log_n, 0.0, memory="equal signals")
     assert equal == pytest.approx(repair.equalised_half_ratio(log_n), rel=1e-4)
     clipped = theory.noisy_half_ratio(log_n, 0.0, memory="clipped")
     assert clipped == pytest.approx(repair.clipped_half_ratio(log_n), rel=0.01)
+
+
+def test_one_bit_is_the_best_only_for_very_many_pairs():
+    """A clipped memory, for e^300 pairs and in the limit; for ten thousand pairs two bits are as good."""
+    limit = [b * theory.rounded_constant(b, memory="clipped") for b in (1, 2)]
+
+    def costs(log_n):
+        noise = [theory.rounding_noise(b) for b in (1, 2)]
+        halves = [theory.noisy_half_ratio(log_n, s, memory="clipped", on="memory") for s in noise]
+        return np.array([1, 2]) * halves
+
+    many, few = costs(300.0), costs(math.log(1e4))
+    np.testing.assert_allclose(many, limit, rtol=0.02)
+    assert few[1] - few[0] < 0.2 * (many[1] - many[0])
 
 
 def test_whitening_is_seen_in_what_was_measured():

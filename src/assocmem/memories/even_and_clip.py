@@ -1,19 +1,18 @@
 """Equal signals and clipped competitors without a linear system: two lines of products.
 
-Outer products fail first at keys whose signal s_kk happens to be low. Weights ``2 - s_kk`` instead of one,
+Outer products fail first at keys whose signal happens to be low. Let each be divided by its own squared
+lengths ``l_ji = |u_j|^2 |v_i|^2``, and let s_kk be the signals of that sum. What they lack is added,
 
-    W_1 = sum_k (2 - s_kk) u_k v_k' ,
+    W_1 = sum_k (1 + (1 - s_kk)) u_k v_k' / l_kk ,
 
-make all signals one but for a small error. A *clip* then takes from each competitor what it has above
+and all signals are one but for a small error. A *clip* then takes from each competitor what it has above
 ``1 - gamma``,
 
-    W_2 = W_1 - sum_ji (s_ji - (1 - gamma))_+ u_j v_i' ,
+    W_2 = W_1 - sum_ji (s_ji - (1 - gamma))_+ u_j v_i' / l_ji ,
 
-and evens the signals again. Few competitors stand so high, so that the clip costs little more than the scores
-that show them. It is what `assocmem.memories.clipped` does by solving linear systems, with one step for each.
-
-Two refinements cost little and help at sizes that exist: vectors are whitened first, so that products of
-different ones are small in every direction, and each outer product is divided by its own squared lengths.
+and the signals are evened again. Few competitors stand so high, so that a clip costs little more than the
+scores that show them. It is what `assocmem.memories.clipped` does by solving linear systems, with one step
+for each. Vectors are whitened first, so that products of different ones are small in every direction.
 """
 
 from collections.abc import Sequence
@@ -25,10 +24,9 @@ from assocmem.pairs.data import Facts, Pairs, require_facts
 from assocmem.pairs.scores import block_columns, require_finite_products, take_signal
 from assocmem.pairs.sizes import column_slices
 
-SPARSE = 0.02
+SPARSE = 0.005
 """Share of the scores of a block up to which those above the level are listed one by one; beyond, products
 of whole matrices are faster. By trial."""
-
 
 MOST_CLIPS = 10_000
 """Rounds at most, so that a slip of the pen does not run for days."""
@@ -69,8 +67,8 @@ def even_and_clip(
     if whiten:
         (left, U), (right, V) = _whitened(U), _whitened(V)
     targets = U if isinstance(pairs, Pairs) else U[:, pairs.answers]
-    long_u, long_v = _squares(U), _squares(V)
-    own = long_u[pairs.answers] * long_v
+    over_u, over_v = _over_squares(U), _over_squares(V)
+    own = over_u[pairs.answers] * over_v
 
     def evened(W, weights):
         """Signals are brought to one, each as if the others did not feel it."""
@@ -81,7 +79,7 @@ def even_and_clip(
     W = targets * evened(W, own) @ V.T
     require_finite_products(W)
     for margin in margins:
-        W = _clip(U, V, pairs.answers, W, 1 - margin, long_u, long_v)
+        W = _clip(U, V, pairs.answers, W, 1 - margin, over_u, over_v)
         W = torch.addmm(W, targets * evened(W, 0), V.T)
         require_finite_products(W)
     return left @ W @ right if whiten else W
@@ -145,7 +143,7 @@ def _whitened(X: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return root, root @ X
 
 
-def _squares(X: torch.Tensor) -> torch.Tensor:
+def _over_squares(X: torch.Tensor) -> torch.Tensor:
     """One over the squared length of each vector, and zero for one of length zero."""
     square = torch.linalg.vecdot(X, X, dim=0)
     return torch.where(square > 0, 1 / square, 0)

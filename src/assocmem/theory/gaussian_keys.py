@@ -176,7 +176,7 @@ def _over_signals(log_n, spread, log_tail, rival_spread):
         return _log_some(log_n, log_tail(1 + spread * z)) - 0.5 * z**2 - 0.5 * math.log(2 * math.pi)
 
     deepest = 1.5 * math.sqrt(2 * log_n) + min(1 / max(spread, FAINTEST), 1 / FAINTEST) + 6
-    coarse = np.linspace(-deepest, 6, 1000)
+    coarse = np.linspace(-deepest, 6, 240)
     peak = coarse[np.argmax(integrand(coarse))]
     finest = min(1.0, rival_spread / max(spread, 1e-300)) / math.sqrt(2 * log_n)
     z = np.arange(peak - 9, peak + 9, max(min(0.1, 0.5 * finest), 1e-4))

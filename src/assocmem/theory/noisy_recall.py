@@ -12,9 +12,13 @@ pair fails where ``x + y + z >= 1``, and c is the constant at which the cheapest
 A memory can remove all competitors above ``x = sqrt(2 / c)``, of which there is less than one for each key;
 below that there are more constraints than entries. This is a derivation of exponents and no proof.
 
+*Sizes that exist.* The two places of noise differ where keys and answers are whitened: the norm grows by
+``1 / (1 - d/n)``, and noise on the memory with it, but stored answers let less of a query's noise in.
+
 *Rounding.* A memory whose entries are rounded to b bits is ``rho W`` and an error that is uncorrelated with
 W, of the relative variance ``(1 - rho) / rho``, where rho is the share that `assocmem.theory.reshaped` has
 for the quantiser. Taking that error for noise, and the entries for normal, gives constants for every b.
+One bit is the best in the limit alone; at sizes that can be run two or three bits are as good.
 """
 
 import math
@@ -44,6 +48,9 @@ MEMORIES = ("outer products", "equal signals", "clipped")
 
 MIDDLE = 500.0
 """Natural logarithm of a number of pairs from which on no noise comes near what whitening can stand."""
+
+CAPS = np.array([0.5, 0.65, 0.75, 0.82, 0.88, 0.93, 0.97, 1.0, 1.04, 1.1, 1.2, 1.4])
+"""Levels of a clip that are tried, in units of the largest of n competitors."""
 
 TURN = math.sqrt(0.5)
 """Noise from which on removing large competitors does not help."""
@@ -300,13 +307,7 @@ def noisy_half_ratio(
     equal = half_point(failures, log_n)
     if memory != "clipped":
         return equal
-    found = optimize.minimize_scalar(
-        lambda x: _clipped_half_ratio(log_n, s, whitened, on, -math.expm1(x)),
-        bounds=(math.log(1e-5), -0.05),
-        method="bounded",
-        options={"xatol": 1e-2},
-    )
-    return min(float(found.fun), equal)
+    return min(half_point(lambda ratio: _best_clipped(log_n, ratio, s, whitened, on), log_n), equal)
 
 
 def _middle(log_n):
@@ -343,17 +344,17 @@ def _variances(log_n, ratio, memory, whitened, on):
     return own + lengths, load * left**2 / used + product, product, load * gain / used
 
 
-def _clipped_half_ratio(log_n, s, whitened, on, cap):
-    """Half point with competitors cut off at ``cap``, and the noise of that clip on all competitors."""
+def _best_clipped(log_n, ratio, s, whitened, on):
+    """Log of failures of a clipped memory at the best level; below it the noise of the clip takes over."""
+    if _turned(log_n, ratio, s, whitened):
+        return LOG_NONE
+    at = _variances(log_n, ratio, "clipped", whitened, on)
+    if isinstance(at, float):
+        return at
+    own, rival, shared, scale = at
+    sigma = math.sqrt(rival + shared)
 
-    def failures(ratio):
-        if _turned(log_n, ratio, s, whitened):
-            return LOG_NONE
-        at = _variances(log_n, ratio, "clipped", whitened, on)
-        if isinstance(at, float):
-            return at
-        own, rival, shared, scale = at
-        sigma = math.sqrt(rival + shared)
+    def failures(cap):
         noise = math.sqrt(s**2 * scale + _clip_noise(log_n, 1 / (ratio * log_n), sigma, cap) ** 2)
         if noise < 1e-6 * sigma:
             return LOG_NONE
@@ -364,7 +365,18 @@ def _clipped_half_ratio(log_n, s, whitened, on, cap):
             width=min(max(sigma, LEAST_SPREAD), 1e3),
         )
 
-    return half_point(failures, log_n)
+    # The largest competitor of a key is near sqrt(2 log n) spreads, and so is the best level.
+    largest = sigma * math.sqrt(2 * log_n)
+    caps = np.minimum(largest * CAPS, 1 - 1e-6)
+    values = [failures(cap) for cap in caps]
+    best = int(np.argmin(values))
+    low, high = caps[max(best - 1, 0)], caps[min(best + 1, len(caps) - 1)]
+    if values[best] <= LOG_NONE or high - low < 1e-6:
+        return values[best]
+    found = optimize.minimize_scalar(
+        failures, bounds=(low, high), method="bounded", options={"xatol": 1e-3 * low}
+    )
+    return min(float(found.fun), values[best])
 
 
 def _clip_noise(log_n, load, sigma, cap):
@@ -388,7 +400,7 @@ def _log_capped_tail(level, cap, sigma, noise):
     total = math.hypot(sigma, noise)
     width = sigma * noise / total
     centre = np.minimum(level * (sigma / total) ** 2, cap)
-    nodes, weights = np.polynomial.legendre.leggauss(24)
+    nodes, weights = np.polynomial.legendre.leggauss(16)
     low, high = centre - 9 * width, np.minimum(cap, centre + 9 * width)
     half = 0.5 * (high - low)
     x = (low + half)[..., None] + half[..., None] * nodes
