@@ -588,7 +588,7 @@ Table(
 # *Four facts.*
 #
 # 1. Surely $\lvert \inprod{u_k, u_l} \rvert$ and $\lvert \inprod{v_k, v_l} \rvert$ are at most $C \sqrt{\log n/d}$ for $k \ne l$, and all $\norm{u_k}^2$, $\norm{v_k}^2$ are $1 + O(\sqrt{\log n/d})$. So $\lvert x_{kl} \rvert \le C \delta$.
-# 2. Let $u, v \sim \mathcal N(0, I_d/d)$ be independent of each other and of a matrix $M$. Surely $\lvert u^\top M v \rvert \le C\, (\norm{M}_F \sqrt{\log n} + \norm{M} \log n)/d$, and $\norm{M v} \le \norm{M}_F/\sqrt d + C \norm{M} \sqrt{\log n/d}$. (Lipschitz functions of Gaussian vectors concentrate.)
+# 2. Let $u, v \sim \mathcal N(0, I_d/d)$ be independent of each other and of a matrix $M$. Surely $\lvert u^\top M v \rvert$ is at most $C/d$ times $\norm{M}_F \sqrt{\log n} + \norm{M} \log n$, and $\norm{M v}$ exceeds $\norm{M}_F/\sqrt d$ by at most $C \norm{M} \sqrt{\log n/d}$. (Lipschitz functions of Gaussian vectors concentrate.)
 # 3. Surely $\norm{U}$, $\norm{V}$ and $\norm{U V^\top}$ are at most $C \sqrt{n/d}$.
 # 4. With high probability $\norm{K} = o(\log n)$. It is the largest eigenvalue of a sum of $n$ independent positive matrices of dimension $d^2$ and norm about 1, whose mean is $\lambda$ times the identity. The matrix Chernoff bound {cite:p}`tropp2012user` gives $d^2 (\mathrm e \lambda/t)^{t/2}$ for exceeding $t$, and $t = C \log n/\log \log n$ will do. Hence $\norm{\sum_k b_k u_k v_k^\top}_F^2 \le \norm{K} \norm{b}^2$ for all $b$, also for such as depend on the data.
 #
@@ -1016,7 +1016,7 @@ check(
 # %% [markdown]
 # By the constants one bit an entry is the best for all three, for clips by 7 per cent only: a bit is worth more as an entry of its own than as a digit of another.
 # Then clips have no advantage, since at $s_1 = 0.76$ they do not help.
-# At a thousand pairs, with whitened vectors, two or three bits are better than one by a quarter.
+# At a thousand pairs, with whitened vectors, two or three bits hold a third more for each bit of storage than one.
 # And for a given matrix two or three bits keep nearly all of what it holds.
 #
 # What the stored memories have left after each number of bits, at the ratio 4:

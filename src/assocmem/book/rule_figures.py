@@ -209,7 +209,7 @@ def draw_ladder(
     """
     names, found = in_order(table["rule"]), means(table, "ratio", ["rule", "n"])
     sizes = sorted(set(table["n"]))
-    figure, ax = panels(height=1.4 + 0.29 * len(names), width=7.0)
+    figure, ax = panels(height=1.4 + 0.29 * len(names), width=5.8)
     ax.axvspan(min(certified.values()), max(certified.values()), color=ANY_MEMORY, alpha=0.35, lw=0)
     for row, name in enumerate(names):
         color, y = COLOURS[rung(name).kind], len(names) - 1 - row
@@ -231,7 +231,7 @@ def draw_ladder(
     low, high = ax.get_xlim()
     ax.set_xticks([x for x in ticks if low <= x <= high], [f"{x:g}" for x in ticks if low <= x <= high])
     ax.minorticks_off()
-    ax.legend(handles=_ladder_keys(sizes), fontsize=7.5, loc="upper left", bbox_to_anchor=(0, -0.09), ncols=3)
+    ax.legend(handles=_ladder_keys(sizes), fontsize=8, loc="upper right", bbox_to_anchor=(1, -0.08), ncols=2)
     return figure
 
 
