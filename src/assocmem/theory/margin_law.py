@@ -24,6 +24,7 @@ Independence is an assumption: the law is derived, not proved, for pairs.
 """
 
 import math
+from functools import cache
 
 import numpy as np
 from scipy import special
@@ -70,7 +71,12 @@ def margin_distance(n: float, kappa: float) -> float:
     """
     require(is_number(n) and 3 <= n <= LARGEST_N, "n", n, "in [3, 1e12]")
     require_number("kappa", kappa, 0, LARGEST_KAPPA, ends="[]")
-    n, kappa = float(n), float(kappa)
+    return _margin_distance(float(n), float(kappa))
+
+
+@cache
+def _margin_distance(n, kappa):
+    """Result of `margin_distance`, which takes a moment."""
     rivals = n - 1
     score, weights = _rule(PLACES, -WIDEST_SCORE, WIDEST_SCORE)
     weights = weights * np.exp(-(score**2) / 2)
@@ -110,7 +116,8 @@ def largest_margin_law(n: float, ratio: float) -> float:
         return 0.0
     highest = LARGEST_KAPPA**2 / math.log(n)
     require(most <= LARGEST_KAPPA, "ratio", ratio, f"at most {highest:.4g} for n = {n:g}")
-    return brentq(lambda kappa: margin_distance(n, kappa) - wanted, 0, most, xtol=1e-9)
+    # the root of the distance is nearly linear
+    return brentq(lambda kappa: math.sqrt(margin_distance(n, kappa)) - most, 0, most, xtol=1e-9, rtol=1e-10)
 
 
 def margin_limit(log_n: float, ratio: float) -> float:

@@ -196,14 +196,36 @@ def require_size(harm: str, size: float) -> None:
 
 
 def size_allowed(harm: str, size: float) -> bool:
-    """Whether a positive size is one of a harm."""
+    """Whether a positive size is one of a harm.
+
+    Parameters
+    ----------
+    harm : str
+        One of `HARMS`.
+    size : float
+
+    Returns
+    -------
+    bool
+    """
     if harm in (BITS, BITS_ROWS, BITS_RANDOM):
         return size == int(size) and 1 <= size <= 16
     return size <= (1 if harm in (ENTRIES, RANK, OVERWRITTEN) else 100)
 
 
 def size_words(harm: str) -> str:
-    """What a size of a harm may be."""
+    """What a size of a harm may be.
+
+    Parameters
+    ----------
+    harm : str
+        One of `HARMS`.
+
+    Returns
+    -------
+    str
+        The end of a message.
+    """
     if harm in (BITS, BITS_ROWS, BITS_RANDOM):
         return "a number of bits, an integer from 1 to 16"
     return "a share, at most 1" if harm in (ENTRIES, RANK, OVERWRITTEN) else "at most 100"
