@@ -90,7 +90,7 @@ def _rule(given):
 
 def _lines(name, score):
     """What is said of a rule at one number of pairs: its own numbers, and its place among the others."""
-    from assocmem.capacity.scoring import ANY_MEMORY, ladder
+    from assocmem.capacity.scoring import ANY_MEMORY, BITS, NOISE, ladder
     from assocmem.experiments.ladder.rules import RULES
 
     count = len(score.dimensions)
@@ -99,6 +99,10 @@ def _lines(name, score):
     yield f"  retrieves all pairs from these dimensions on: {dimensions}"
     shares = ", ".join(f"{100 * share:.3g} % at {ratio:g}" for ratio, share in score.shares.items())
     yield f"  share retrieved, by d^2/(n log n): {shares}"
+    yield (
+        f"  left at {max(score.shares):g}: {100 * score.noisy:.3g} % with noise of spread {NOISE:g} "
+        f"on queries, {100 * score.rounded:.3g} % with entries of {BITS} bits"
+    )
     yield f"  {score.seconds:.2g} s to write the largest of these memories"
     if score.ratio is None:
         yield "  no place on the ladder: on some instance it fails in all dimensions that were tried"
@@ -121,6 +125,8 @@ def _plain(name, score):
         "ratio": score.ratio,
         "error": score.error,
         "shares": {f"{ratio:g}": share for ratio, share in score.shares.items()},
+        "noisy": score.noisy,
+        "rounded": score.rounded,
         "seconds": score.seconds,
     }
 

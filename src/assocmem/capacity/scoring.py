@@ -27,15 +27,21 @@ from assocmem.experiments.explicit.constructions import (
     smallest_dimension,
 )
 from assocmem.experiments.ladder.smallest import START
-from assocmem.pairs.data import Pairs
-from assocmem.pairs.scores import retrieval_margins
+from assocmem.experiments.ladder.survival import retrieved_share
+from assocmem.memories.compression import rounded
+from assocmem.pairs.data import Pairs, derived_seed, gaussian_pairs
 from assocmem.pairs.sizes import dimension_at_ratio
 from assocmem.progress import progress
 
 ANY_MEMORY = "any_memory"
 """In the ladder, the fewest dimensions in which some memory retrieves all pairs."""
 RATIOS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
-"""Values of ``d^2 / (n log n)`` at which the share of retrieved pairs is told."""
+"""Values of ``d^2 / (n log n)`` at which the share of retrieved pairs is told; at the last one also what is
+left of them."""
+NOISE = 0.5
+"""Spread of the noise on queries, relative to the length of a key."""
+BITS = 2
+"""Bits to which each entry of the memory is rounded."""
 
 
 class RuleError(Exception):
@@ -57,8 +63,11 @@ class SizeScore:
         ``d^2 / (n log n)`` of the median dimension, with its standard error; None with a dimension missing.
     shares : dict of float to float
         Share of pairs that are retrieved, mean over the instances, by ``d^2 / (n log n)``.
+    noisy, rounded : float
+        The same at the largest of these where queries are keys with noise of spread `NOISE`, and where
+        entries of the memory are rounded to `BITS` bits.
     seconds : float
-        That it takes to write a memory at the largest of these, the median over the instances.
+        That it takes to write a memory there, the median over the instances.
     """
 
     n: int
@@ -66,6 +75,8 @@ class SizeScore:
     ratio: float | None
     error: float | None
     shares: dict[float, float]
+    noisy: float
+    rounded: float
     seconds: float
 
 
@@ -120,21 +131,26 @@ def score_rule(
     require_callable("write", write)
     require_integer("n", n, 3)
     require_integer("instances", instances, 1)
-    dimensions, shares, seconds = [], {ratio: [] for ratio in RATIOS}, []
+    dimensions, shares = [], {ratio: [] for ratio in RATIOS}
+    noisy, coarse, seconds = [], [], []
     for seed in progress(range(instances), f"{n} pairs"):
         at = nested_pairs(n, seed)
         for ratio in RATIOS:
             pairs, started = at(dimension_at_ratio(n, ratio)), time.perf_counter()
             W = written(write, pairs)
             took = time.perf_counter() - started
-            shares[ratio].append(float((retrieval_margins(pairs, W) > 0).double().mean()))
+            shares[ratio].append(retrieved_share(pairs, W))
+        noise = gaussian_pairs(n, pairs.d, seed=derived_seed(seed, n)).V
+        noisy.append(retrieved_share(pairs.with_vectors(pairs.U, pairs.V + NOISE * noise), W))
+        coarse.append(retrieved_share(pairs, rounded(W, BITS)))
         seconds.append(took)
         dimensions.append(_from_which(write, n, seed))
     ratio = error = None
     if None not in dimensions:
         ratio, error = median_ratio(n, dimensions)
     means = {ratio: statistics.fmean(found) for ratio, found in shares.items()}
-    return SizeScore(n, tuple(dimensions), ratio, error, means, statistics.median(seconds))
+    left = statistics.fmean(noisy), statistics.fmean(coarse)
+    return SizeScore(n, tuple(dimensions), ratio, error, means, *left, statistics.median(seconds))
 
 
 def written(write: Callable[[torch.Tensor, torch.Tensor], object], pairs: Pairs) -> torch.Tensor:
