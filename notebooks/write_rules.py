@@ -163,12 +163,33 @@ Table(
 # | polar factor | one step of Muon {cite:p}`jordan2024muon` from zero | the same, and at most 28 per cent of the signal is lost; it gains where $n/d$ is small |
 # | least squares | MEMIT {cite:p}`meng2023mass`, {cite:t}`kohonen1973representation` | $d$ pairs come for free and no more; the rest is as with outer products |
 # | delta rule, gated | DeltaNet {cite:p}`schlag2021linear,yang2024parallelizing`, gated DeltaNet {cite:p}`yang2025gated` | the oldest pairs: they are forgotten, at a rate that the step sets |
-# | softmax steps | test-time training {cite:p}`sun2025learning` | scale and step have to be right, and the first step is outer products |
+# | softmax steps, with Muon | test-time training {cite:p}`sun2025learning` | scale and step have to be right, and the first step is outer products |
 # | sparse repair | the paper, {doc}`sparse_repair` | coordinates are set aside: it pays at no size that exists |
-# | even, clip | {ref}`below <two-lines>` | targets that many keys share, and new pairs that come later: it looks at all scores |
-# | equal signals, clips, solved | {doc}`sparse_repair` | linear systems of the size of the data |
+# | even, clip | {ref}`below <two-lines>` | a little below its ratio nearly all keys are lost at once; pairs that come later: it looks at all scores |
+# | equal signals, clips, solved | {doc}`sparse_repair` | the same, and linear systems of the size of the data |
 # | softmax to the end | {doc}`top1_threshold` | a hundred passes |
 #
+# How a rule fails when the matrix is too small differs more than its number.
+# Sums lose keys one by one.
+# What asks for equal signals or for clips keeps nobody once it cannot keep everybody.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rules-load", "caption": "Share of a thousand keys that rules retrieve, against the load, means over three instances (one for the softmax to the end) with two standard errors."}, "image": {"alt": "Seven falling curves. Outer products and the gated delta rule fall slowly from the left, least squares a little later; softmax steps later still. Clips stay at one longest and then drop to nothing at once."}}
+shares = read_table("write_rules", "shares")
+figures.draw_along_load(
+    shares,
+    1000,
+    [
+        "outer_products",
+        "gated_delta",
+        "least_squares",
+        "softmax_two",
+        "even_clip",
+        "even_clip_ten",
+        "cross_entropy",
+    ],
+)
+
+# %% [markdown]
 # ```{widget} write_rules
 # :label: A rule, its ratio, noise and bits
 # What a rule retrieves along the ratio, with its constant, and what is left of it when queries are noisy or entries have few bits.
