@@ -171,7 +171,8 @@ Table(
 #
 # How a rule fails when the matrix is too small differs more than its number.
 # Sums lose keys one by one.
-# What asks for equal signals or for clips keeps nobody once it cannot keep everybody.
+# The more a rule clips, the more suddenly it fails: ten clips keep nobody once they cannot keep everybody.
+# Only training keeps what it can.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-rules-load", "caption": "Share of a thousand keys that rules retrieve, against the load, means over three instances (one for the softmax to the end) with two standard errors."}, "image": {"alt": "Seven falling curves. Outer products and the gated delta rule fall slowly from the left, least squares a little later; softmax steps later still. Clips stay at one longest and then drop to nothing at once."}}
 shares = read_table("write_rules", "shares")

@@ -281,9 +281,13 @@ def draw_along_load(table: DataFrame, n: int, names: Sequence[str]) -> Figure:
         )
         if points:
             load, mean, error = np.array(points).T
-            look = {"color": COLOURS[rung(name).kind], "marker": MARKERS[k % len(MARKERS)], "ms": 4}
+            marker = (MARKERS + "X*")[k % (len(MARKERS) + 2)]
+            look = {"color": COLOURS[rung(name).kind], "marker": marker, "ms": 4.5}
             ax.errorbar(load, mean, 2 * np.nan_to_num(error), lw=1.2, label=rung(name).label, **look)
     ax.set(xlabel=f"load $n/d^2$, $n = {n}$", ylabel="share of keys retrieved", xscale="log", ylim=(0, 1.03))
+    ticks = [x for x in (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3) if ax.get_xlim()[0] <= x <= ax.get_xlim()[1]]
+    ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
+    ax.minorticks_off()
     ax.legend(fontsize=8, loc="lower left")
     return figure
 
