@@ -405,7 +405,13 @@ check(
     tolerance=[
         4 * figures.uncertainty(found) + 0.08 * found[0] for *_, found in rungs_tried
     ],
-    falsehood=("all have their limit 8 at all sizes", 8),
+    falsehood=(
+        "to whiten gains nothing",
+        [
+            least_squares_half_ratio(math.log(size), rule="outer products")
+            for _, size, _ in rungs_tried
+        ],
+    ),
     limits="the tolerance has 8 per cent for what the normal picture leaves out, beside "
     "four standard errors",
     axis="ratio $d^2/(n \\log n)$",
