@@ -160,7 +160,7 @@ Table(
 # | rule | built by | what it fails at |
 # |:--|:--|:--|
 # | outer products | linear attention {cite:p}`katharopoulos2020transformers`, correlation memories {cite:p}`kohonen1972correlation` | the lowest of $n$ signals meets an ordinary best competitor: four times what a typical key needs |
-# | polar factor | one step of Muon {cite:p}`jordan2024muon` from zero | the same, and at most 28 per cent of the signal is lost; it gains where $n/d$ is small |
+# | one step of Muon | Muon {cite:p}`jordan2024muon` from zero, {cite:t}`wang2025muon` | the same; where pairs are many it loses 28 per cent of the signal to noise |
 # | least squares | MEMIT {cite:p}`meng2023mass`, {cite:t}`kohonen1973representation` | $d$ pairs come for free and no more; the rest is as with outer products |
 # | delta rule, gated | DeltaNet {cite:p}`schlag2021linear,yang2024parallelizing`, gated DeltaNet {cite:p}`yang2025gated` | the oldest pairs: they are forgotten, at a rate that the step sets |
 # | softmax steps, with Muon | test-time training {cite:p}`sun2025learning` | scale and step have to be right, and the first step is outer products |
@@ -1218,7 +1218,7 @@ Table(
 )
 
 # %% [markdown]
-# Cross-entropy with little ridge has four fifths of it, and memories with equal signals a third at most.
+# Cross-entropy with little ridge has four fifths of it, and memories with equal signals less than half.
 # That is why the latter fall behind under noise.
 # But under random noise cross-entropy loses fewer keys than the largest margin does.
 # That memory has all keys at one margin, and each with some ten competitors just there.

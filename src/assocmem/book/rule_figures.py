@@ -208,7 +208,7 @@ def draw_ladder(
     Figure
     """
     names, found = in_order(table["rule"]), means(table, "ratio", ["rule", "n"])
-    sizes = sorted(set(table["n"]))
+    sizes = sorted({int(n) for n in table["n"]})
     figure, ax = panels(height=1.4 + 0.29 * len(names), width=5.8)
     ax.axvspan(min(certified.values()), max(certified.values()), color=ANY_MEMORY, alpha=0.35, lw=0)
     for row, name in enumerate(names):
