@@ -191,7 +191,7 @@ figures.draw_along_load(
 )
 
 # %% [markdown]
-# ```{widget} write_rules
+# ```{widget} rule_at_ratio
 # :label: A rule, its ratio, noise and bits
 # What a rule retrieves along the ratio, with its constant, and what is left of it when queries are noisy or entries have few bits.
 # All numbers are of stored instances; between them the widget interpolates.

@@ -35,13 +35,13 @@
   // The stored memories whose ratio is nearest.
   const nearest = (ratio) => data.survival.reduce((a, b) => (Math.abs(Math.log(b.ratio / ratio)) < Math.abs(Math.log(a.ratio / ratio)) ? b : a));
 
-  scope.write_rules = { between, noisyConstant, spread, along, nearest };
+  scope.rule_at_ratio = { between, noisyConstant, spread, along, nearest };
 
   const SIZES = data.shares.map((row) => row.n), percent = (x) => `${say(100 * x, 3)} %`;
 
   // A list to choose from in place of the slider of a setting that counts from one.
   function choice(place, setting, label, names) {
-    const id = `write_rules-${setting}-choice`, options = names.map((name, at) => element("option", { value: at + 1 }, name));
+    const id = `rule_at_ratio-${setting}-choice`, options = names.map((name, at) => element("option", { value: at + 1 }, name));
     const select = element("select", { id }, ...options);
     select.addEventListener("change", () => place.set({ [setting]: Number(select.value) }));
     place.instead(setting, element("div", { class: "am-setting" }, element("label", { for: id }, label), select));
@@ -50,7 +50,7 @@
 
   const at = (name) => 1 + data.rules.findIndex((rule) => rule.name === name);
 
-  widgets.widget("write_rules", {
+  widgets.widget("rule_at_ratio", {
     settings: {
       rule: { label: "rule", value: at("even_clip"), low: 1, high: data.rules.length, integer: true },
       size: { label: "pairs n", value: 1, low: 1, high: SIZES.length, integer: true },
