@@ -22,7 +22,7 @@ def ladder_text() -> str:
     lines.writerow(["n", "rule", "seed", "d"])
     for table in (fewest, rules):
         for row in table[table["n"] <= LARGEST].sort_values(["n", "rule", "seed"]).itertuples():
-            lines.writerow([row.n, row.rule, row.seed, row.d])
+            lines.writerow([int(row.n), row.rule, int(row.seed), int(row.d)])
     return text.getvalue()
 
 
