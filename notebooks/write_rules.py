@@ -139,7 +139,7 @@ Table(
         "passes": [*(f"{RULES[name].passes:g}" for name in rows), ""],
         "constant $c$": [*map(limit, rows), "2, proved"],
         **{
-            f"$n = {size}$": [
+            str(size): [
                 *(figures.in_brackets(needed.get((name, size))) for name in rows),
                 f"{certified[size]:.2f}" if size in certified else "",
             ]
@@ -149,6 +149,7 @@ Table(
 )
 
 # %% [markdown]
+# The last columns are for 300 pairs and more, up to ten thousand.
 # In brackets are standard errors, in units of the last digit, where there is more than one instance.
 # A *pass* is one look at all $n^2$ scores, which takes $2 n^2 d$ operations; a step with gradients takes two.
 # Rules with no pass never look at a score, and take a few products of $n d^2$ operations.
@@ -393,6 +394,8 @@ rungs_tried = [
     for size in sizes
     if (name, size) in needed
 ]
+
+# %% tags=["hide-input"]
 check(
     "beyond-reshaped-outer-products",
     "smallest ratio of outer products, and of those with keys or both sides whitened",

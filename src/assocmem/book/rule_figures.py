@@ -17,6 +17,7 @@ from assocmem.book.plotting import (
     LIMIT,
     MARKERS,
     OUTER_PRODUCTS,
+    PAPER,
     REPAIR,
     panels,
     series,
@@ -221,7 +222,7 @@ def draw_ladder(
                 ax.errorbar(mean, place, xerr=0 if math.isnan(error) else 2 * error, **look)
         constant, status = limits.get(name, (None, ""))
         if constant:
-            face = INK if status == "proved" else "white"
+            face = INK if status == "proved" else PAPER
             ax.plot(constant, y, "|", color=INK, ms=13, mew=1.2, zorder=1)
             ax.plot(constant, y - 0.36, "^", color=INK, mfc=face, ms=4)
     ax.set(xscale="log", xlabel="smallest ratio $d^2/(n\\,\\log\\,n)$ that retrieves all pairs")
@@ -251,7 +252,7 @@ def _ladder_keys(sizes):
     keys += [Line2D([], [], color=color, lw=4, label=kind) for kind, color in KINDS.items()]
     keys.append(Line2D([], [], color=ANY_MEMORY, lw=6, alpha=0.5, label="any memory, certified"))
     keys.append(Line2D([], [], ls="", marker="^", color=INK, ms=4, label="limit, proved"))
-    keys.append(Line2D([], [], ls="", marker="^", color=INK, mfc="white", ms=4, label="limit, derived"))
+    keys.append(Line2D([], [], ls="", marker="^", color=INK, mfc=PAPER, ms=4, label="limit, derived"))
     return keys
 
 
