@@ -23,8 +23,8 @@
 seed = 1  # base seed of every random draw; [0, inf)
 n = 200  # pairs of the instance on which all rules are run; [20, 2000]
 ratio = 2.5  # its d^2/(n log n); [1, 20]
-reshaped_d = 40  # dimension in which outer products are reshaped; [16, 200]
-reshaped_n = 6000  # their pairs, many more than dimensions; [400, 100000]
+reshaped_d = 40  # dimension in which outer products are reshaped; [16, 64]
+reshaped_n = 6000  # their pairs, many more than dimensions; [2000, 100000]
 reshaped_instances = 24  # instances of them; [4, 1000]
 stream_d = 96  # dimension of the memory that forgets; [16, 200]
 stream_n = 2048  # pairs that it is shown, one after the other; [256, 20000]
