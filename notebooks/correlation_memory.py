@@ -709,7 +709,7 @@ Table(
 )
 
 # %% tags=["hide-input"] explore="explore_capacity?n=1000000&d=10513&r=0" mystnb={"figure": {"name": "fig-half", "caption": "The ratio at which half of all memories retrieve everything. Finite dimension pushes it above 8 for small $n$. It falls below 8 near $n = 5000$, is lowest near a million, and then climbs back so slowly that it is at 7.9 for $10^{100}$ pairs."}, "image": {"alt": "Exact law falling from 13 at n = 100 to a minimum of 7.2, Gaussian picture rising from 6 towards 8 on an axis that reaches 10 to the power 100."}}
-digits = np.linspace(2, 100, 80)
+digits = np.linspace(2, 100, 3 * curve_points)
 drawn_n = np.unique(np.round(np.logspace(2, 12, curve_points)).astype(int))
 half_exact = [
     cmm.exact_half_success_ratio(int(m)) for m in progress(drawn_n, "exact law")

@@ -26,6 +26,10 @@ ratios = 7  # lengths of tails at each size, evenly in log k; [3, 40]
 digits = 4000  # decimal digits of the largest number of pairs; [100, 100000]
 seed = 1  # base seed of the projections of random columns; [0, inf)
 draws = 1000  # columns projected for comparison; [10, 1000000]
+cost_scores = 600000  # scores drawn for the cost of lengths; [10000, 10000000]
+table_tails = 4  # lengths of tails at each size of the table; [2, 40]
+curve_points = 24  # points of each computed curve; [4, 400]
+tail_step = 1  # which tails with verdicts are looked at: each, every second one; [1, 2]
 
 # %% tags=["hide-input"]
 import math
@@ -238,7 +242,9 @@ figure
 # `statistical_dimension` simulates the order statistics of the competitors and integrates the signal out exactly, to about four digits; it shares no step with the levels.
 
 # %%
-grid = [(n, round(k)) for n in (100, *shown) for k in np.geomspace(1, n / 4, 4)]
+grid = [
+    (n, round(k)) for n in (100, *shown) for k in np.geomspace(1, n / 4, table_tails)
+]
 simulated = [statistical_dimension(n, k) for n, k in progress(grid, "simulated")]
 levels, without = [], []
 for n, k in progress(grid, "levels"):
@@ -339,7 +345,7 @@ kappa = np.geomspace(0.03, 300, 120)
 ax.plot(kappa, crossover_shift(2 / kappa), color=plot.INK, label="scaling function")
 ax.plot(kappa, 2 * np.log(2 / kappa), ":", color=plot.INK, lw=1, label="$2 \\log z$")
 for d, line in ((100, "--"), (digits, "-")):
-    some = np.geomspace(max(0.03, 1 / (d * TEN)), 300, 25)
+    some = np.geomspace(max(0.03, 1 / (d * TEN)), 300, curve_points)
     first = place_from_levels(d * TEN)
     there = [place_from_levels(d * TEN, math.log(x * d * TEN)) - first for x in some]
     ax.plot(some, there, line, color=plot.LIMIT, lw=1, label=f"levels, $10^{{{d}}}$")
@@ -436,7 +442,7 @@ check(
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-crossover-slope", "caption": "Local slope of $\\delta(n, k) - 2 \\log n$ against $\\log\\log n$, for tails of fixed length, against the number of decimal digits of $n$. Lines: the two levels. Dashed: the limit $-3 + 2 z/(e^z - 1)$. The window in which the coefficient changes is where $n$ has about $k/4$ digits. At the left ends the tail is a quarter of all competitors."}, "image": {"alt": "Three falling curves, one for each length of the tail, from near minus one to minus three and a little lower, with dashed curves of the same shape that they approach for the longer tails further right."}}
 figure, ax = panels(height=3.4, width=6.4)
 for k, look in series([10, 100, 1000]):
-    many_digits = np.geomspace(1.5 * math.log10(4 * k), 30 * k, 22)
+    many_digits = np.geomspace(1.5 * math.log10(4 * k), 30 * k, curve_points)
     slopes = [local_coefficient(D * TEN, math.log(k)) for D in many_digits]
     line = {"color": look["color"], "lw": 1.2}
     ax.plot(many_digits, slopes, label=f"$k = {k}$", **line)
@@ -483,6 +489,7 @@ check(
 
 # %%
 stored = read_table("crossover", "verdicts")
+stored = stored[stored["k"].isin(sorted(stored["k"].unique())[::tail_step])]
 halves = {}
 for k in sorted(stored["k"].astype(int).unique()):
     counts = with_both_verdicts(tally(stored[stored["k"] == k]))
@@ -493,7 +500,7 @@ keys = sorted(halves)
 figure, ax = panels(height=3.6, width=6.4)
 for n, look in series(sorted({n for n, _ in keys})):
     own = [k for m, k in keys if m == n]
-    fine = np.geomspace(1, min(3 * max(own), (n - 1) / 2), 30)
+    fine = np.geomspace(1, min(3 * max(own), (n - 1) / 2), curve_points)
     line = {"color": look["color"], "lw": 1.2}
     theory = [place_from_levels(math.log(n), math.log(k)) for k in fine]
     ax.plot(fine, theory, label=f"$n = {n}$", **line)
@@ -515,7 +522,7 @@ figure
 
 # %%
 tails = shifts.tails_near_half(stored)
-costs = shifts.length_costs(tails, seed=seed)
+costs = shifts.length_costs(tails, seed=seed, scores=cost_scores)
 shared = shifts.fit_shift(tails, costs, together=True)
 constant = shifts.fit_shift(tails, np.ones(len(tails)), together=True)
 

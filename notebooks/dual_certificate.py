@@ -26,6 +26,7 @@ below_d = 14  # dimension of the one that is not retrievable; [2, 60]
 above_d = 18  # dimension of the one that is; [2, 60]
 exact_n = 30  # pairs of the instance checked in exact arithmetic; [4, 60]
 exact_d = 9  # its dimension; [2, 16]
+proofs = 10  # instances there of either kind, checked like it; [1, 50]
 floor_n = 300  # pairs of the instance decided in either way; [60, 1000]
 floor_d = 42  # its dimension; [25, 90]
 hidden_n = 20  # pairs of the instances in which a target may hide; [4, 100]
@@ -420,8 +421,10 @@ Table(
 tried, tried_above = (
     [derived_seed(seed, 1, d, t) for t in range(200)] for d in (exact_d, exact_d + 1)
 )
-hopeless = first_instances(exact_n, exact_d, tried, feasible=False, count=10)
-solvable = first_instances(exact_n, exact_d + 1, tried_above, feasible=True, count=10)
+hopeless = first_instances(exact_n, exact_d, tried, feasible=False, count=proofs)
+solvable = first_instances(
+    exact_n, exact_d + 1, tried_above, feasible=True, count=proofs
+)
 offers = [(*nearest_miss(p), p) for p in solvable]
 accepted = [verify(Certificate(1, weights=w), p) for w, _, p in offers]
 glue("dual-nearest", float(min(s for _, s, _ in offers)), display=False)

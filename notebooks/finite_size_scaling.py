@@ -35,6 +35,7 @@ trained_n = 30  # pairs of memories trained to look at lengths; [10, 200]
 trained_instances = 8  # instances of them; [2, 1000]
 key_n = 30  # pairs in the test of one key's cone; [4, 1000]
 key_d = 10  # dimension there; [2, 200]
+curve_points = 40  # points of each computed curve; [4, 400]
 device = "cpu"  # where memories are trained; {cpu, cuda}
 
 # %% tags=["hide-input"]
@@ -343,7 +344,7 @@ Table(
 # What slope would exact values of the surrogate show?
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-slope", "caption": "Local slope of the surrogate's $d^2/n - 2 \\log n$ against $\\log\\log n$, from the integral up to $n = 10^{12}$ and from the expansion beyond. The conjecture's $-3$ (dashed) is the limit. The slope passes through $-3$ on its way down, near 100 pairs, turns at $-3.4$, and comes back to within 0.05 of the limit only for numbers with two hundred digits. Grey band: the sizes of the stored peaks."}, "image": {"alt": "A curve that falls from minus 2.4 to minus 3.4 within the first six digits of n and then rises slowly towards a dashed line at minus 3 over a thousand digits."}}
-logs = np.log(10) * np.logspace(np.log10(1.2), 3.5, 40)
+logs = np.log(10) * np.logspace(np.log10(1.2), 3.5, curve_points)
 slopes = np.array([local_slope(x) for x in logs])
 figure, ax = panels(height=3.4, width=figures.WIDTH)
 known = read_table("finite_size_scaling", "last")["n"]
@@ -945,7 +946,7 @@ Table(
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-shift", "caption": "The shift of the certified transition from the kinematic value (green dots), with intervals of two standard errors by likelihood, and laws for it. The part of the cost is fitted at all sizes; the other laws, which fail there, are fitted from 200 pairs on."}, "image": {"alt": "Green dots that fall from minus 0.1 at 20 pairs to minus 0.2 at 300 and rise again beyond, with a solid curve of the same shape through them that goes on rising towards zero; a dashed horizontal line below the last dots, and two curves that rise more steeply."}}
 curves = {"part of the cost": min(all_sizes)} | dict.fromkeys([*laws(100)][2:], 200)
 lines_by_law = {}
-span = np.geomspace(200, 1e6, 20)
+span = np.geomspace(200, 1e6, curve_points // 2)
 for name, least in curves.items():
     many = np.append(np.geomspace(least, 200, 9)[:-1], span) if least < 200 else span
     lines_by_law[name] = many, np.array([shift_by(name, least, n) for n in many])

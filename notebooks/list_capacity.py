@@ -27,6 +27,13 @@ part = 0.84  # load of the example over the capacity of the list; [0.4, 0.95]
 dimensions = [24, 40, 64]  # of the memories beside the theory; [12, 200]
 instances = 24  # of these in each dimension; [3, 1000]
 ridge = 1e-2  # their ridge; [1e-3, 0.1]
+bound_sizes = [
+    100,
+    1000,
+    10000,
+    1000000,
+    100000000,
+]  # pairs in the bound on any memory; [100, 100000000]
 decided_d = 16  # dimension of the two instances that are decided; [6, 40]
 
 # %% tags=["hide-input"]
@@ -662,7 +669,7 @@ Table(
 # At a fixed share $r = k/n$ this tends to the capacity from above.
 
 # %% tags=["hide-input"]
-many = [100, 1000, 10**4, 10**6, 10**8]
+many = sorted(bound_sizes)
 bounds = {x: [list_bound(n, round(x * n)) for n in many] for x in (0.05, 0.15, 0.3)}
 Table(
     {"pairs": [f"{n:,}".replace(",", " ") for n in many]}

@@ -26,6 +26,7 @@ perceptron_instances = 40  # instances at each number of facts there; [4, 10000]
 d_in = 16  # dimension of the keys of the example; [2, 40]
 d_out = 8  # dimension of the targets of the example; [1, 40]
 m = 40  # number of targets of the example; [2, 500]
+curve_points = 200  # numbers of targets along each computed curve; [8, 1000]
 margin = 0.25  # share of the forecast by which the example has fewer facts, and more; [0.1, 0.9]
 
 # %% tags=["hide-input"]
@@ -290,12 +291,13 @@ def curve(d, in_turn):
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-facts-curve", "caption": "Facts that some matrix of $12 \\times 12$ (a) and of $24 \\times 24$ entries (b) retrieves as often as not, against the number of targets. Line: the law, with no fitted constant, with its corner at $m = d + 1$; the grey square is where every fact has a target of its own. Points: certified verdicts with two standard errors. Dashed: the law less what unequally frequent answers cost. Dotted: the law with targets of unequal length."}, "image": {"alt": "Two panels with a line that rises from two targets to a sharp peak at d plus one and falls slowly beyond it. Diamonds for answers in turn lie on the line or a little above it; dots for random answers lie below the peak, on a dashed line, and beyond it between the line and a dotted one."}}
 figure, axes = panels(2, height=3.4)
 for ax, d in zip(axes, (12, 24), strict=True):
-    targets = np.unique(np.geomspace(2, 1000, 200).round())
+    targets = np.unique(np.geomspace(2, 1000, curve_points).round())
     ax.plot(targets, [facts_that_fit(d, d, x) for x in targets], color=plot.INK, lw=1.2)
     free, bound = targets[targets <= d + 1], targets[targets > d + 1]
     lower = [facts_that_fit(d, d, x) - random_answers_cost(x) for x in free]
     ax.plot(free, lower, "--", color=plot.INK, lw=1)
-    bound = np.unique([*bound[::8], bound[-1]])  # a smooth line, and costly places
+    step = max(1, curve_points // 25)  # a smooth line, and costly places
+    bound = np.unique([*bound[::step], bound[-1]])
     longer = [statistical_dimension(x) + length_cost(x, d) for x in bound]
     ax.plot(bound, d * d / np.array(longer), ":", color=plot.INK, lw=1)
     kinds = ((0, "o", plot.ANY_MEMORY, "drawn"), (1, "D", plot.AMONG_BEST, "in turn"))

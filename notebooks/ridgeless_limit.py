@@ -47,6 +47,8 @@ grid_rs = [0.05, 0.15, 0.25, 0.35]  # their tail fractions; [0.01, 0.9]
 grid_loads = [0.12, 0.24, 0.36, 0.48]  # their loads; [0.02, 2]
 slice_d = 30  # dimension of memories trained here along the slice; [8, 1000]
 slice_loads = [0.2, 0.28, 0.32, 0.4]  # their loads; [0.02, 2]
+cost_scores = 600000  # scores drawn for the cost of lengths; [10000, 10000000]
+map_step = 2  # of the fractions of the stored map, which are read; [1, 4]
 seed = 1  # base seed of every random draw; [0, inf)
 device = "cpu"  # where memories are trained; {cpu, cuda}
 
@@ -1338,7 +1340,7 @@ check(
 
 # %%
 shift_counts = shifts.counts_near_half(verdicts)
-costs = shifts.length_costs(shift_counts, seed=seed)
+costs = shifts.length_costs(shift_counts, seed=seed, scores=cost_scores)
 shared = shifts.fit_shift(shift_counts, costs, together=True)
 part, part_error = shared.factors[0], shared.errors[0]
 
@@ -1462,7 +1464,7 @@ check(
 # At the smallest load, 0.05, norms and losses are read as loads up to 13% too high.
 
 # %% tags=["hide-input"]
-mapped = norms.norms_of_map(grid)
+mapped = norms.norms_of_map(grid, map_step)
 both = (mapped.raw, mapped.corrected)
 distances = [np.sqrt(np.mean(((x - 1) / mapped.tolerance) ** 2)) for x in both]
 Table(

@@ -4,9 +4,13 @@ import os
 import pickle
 import shutil
 import signal
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+import warm_interpreter
 from filelock import FileLock
 from hypothesis import settings
 
@@ -72,6 +76,28 @@ def once(tmp_path_factory):
             return pickle.loads(path.read_bytes())
 
     return computed
+
+
+@pytest.fixture(scope="session")
+def warm():
+    """A file to call like ``sys.executable``: it runs a copy of an interpreter that has loaded libraries.
+
+    It has what a kernel of a section is given, and one thread.
+    """
+    from assocmem.book.runner import KERNEL_ENVIRONMENT
+
+    settings = os.environ | KERNEL_ENVIRONMENT | dict.fromkeys(THREAD_SETTINGS, "1")
+    with tempfile.TemporaryDirectory() as folder:
+        address = Path(folder, "socket")
+        asks = Path(folder, "python")
+        warm_interpreter.command(asks, address)
+        words = [sys.executable, warm_interpreter.__file__, "serve", address]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with subprocess.Popen(words, env=settings, **pipes) as process:
+            assert process.stdout.readline() == "warm\n"
+            yield asks
+            process.stdin.close()
+            process.wait()
 
 
 @pytest.fixture

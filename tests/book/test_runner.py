@@ -25,6 +25,15 @@ from assocmem.sweeps import fingerprints
 ROOT = Path(__file__).resolve().parents[2]
 
 
+FRESH = sys.executable
+
+
+@pytest.fixture(autouse=True)
+def kernels(monkeypatch, warm):
+    """Kernels are copies of a warm interpreter; a test that is about fresh ones says so."""
+    monkeypatch.setattr(sys, "executable", str(warm))
+
+
 def run(*arguments):
     return main(["run", *map(str, arguments)])
 
@@ -79,6 +88,7 @@ figure
 
 
 def test_a_home_that_cannot_be_written_leaves_no_trace(project, tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(sys, "executable", FRESH)  # libraries look for their homes when they are loaded
     source = project / "notebooks" / "tiny.py"
     source.write_text(source.read_text(encoding="utf-8") + DRAWING, encoding="utf-8")
     assert run("tiny", "--out", project / "a.ipynb") == 0
@@ -129,7 +139,7 @@ def test_a_run_that_ends_before_its_notebook_is_in_place_is_run_again_with_its_r
 
 def test_an_output_that_takes_nothing_is_told_in_one_line(project):
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "assocmem", "list"]
+        command = [FRESH, "-m", "assocmem", "list"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
@@ -174,7 +184,7 @@ def test_it_works_as_a_command_anywhere_with_an_ascii_locale(project, tmp_path):
     settings = tmp_path / "réglages.yml"
     settings.write_text("word: Größe\nn: 9\n", encoding="utf-8")
     command = [
-        sys.executable,
+        FRESH,
         "-m",
         "assocmem",
         "run",
@@ -384,7 +394,7 @@ def test_a_signal_ends_a_run_cleanly(project, tmp_path, number):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "assocmem", "run", "tiny", "--out", tmp_path / "out"],
+        [FRESH, "-m", "assocmem", "run", "tiny", "--out", tmp_path / "out"],
         env=os.environ | {"TMPDIR": str(scratch)},
         stderr=subprocess.PIPE,
         start_new_session=True,

@@ -181,7 +181,8 @@ def test_the_transcript_in_the_book_is_true(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.skipif(find_spec("papermill") is None, reason="needs the extra for the book")
-def test_the_template_runs_with_files_of_ones_own(here):
+def test_the_template_runs_with_files_of_ones_own(here, monkeypatch, warm):
+    monkeypatch.setattr(sys, "executable", str(warm))  # of its kernel
     import jupytext
     import papermill
 

@@ -16,7 +16,7 @@ from assocmem.experiments.tail_average.certified_shift import (
     power_law,
 )
 from assocmem.pairs.sizes import tail_count
-from assocmem.theory.kinematics import pooled_moments
+from assocmem.theory.kinematics import log_probabilities, pooled_moments
 from assocmem.theory.tail_lengths import limiting_cost
 
 
@@ -63,6 +63,16 @@ def test_a_power_is_found_again_with_an_interval_around_it():
     assert found.power == pytest.approx(power, abs=0.01)
     assert found.low < power < found.high
     assert found.high - found.low < 0.2
+
+
+def test_the_likelihood_of_a_fit_is_that_of_all_counts_one_after_the_other():
+    law, _, counts = made(1.0)
+    found = fit_shift(counts, law, together=True)
+    told = 0.0
+    for mine, shift in zip(counts, -found.factors[0] * law, strict=True):
+        yes, no = log_probabilities(mine.n, mine.d, mine.k, shift, found.stretch)
+        told -= mine.yes @ yes + (mine.decided - mine.yes) @ no
+    assert found.surprise == pytest.approx(told, rel=1e-10)
 
 
 def test_another_power_is_less_likely():

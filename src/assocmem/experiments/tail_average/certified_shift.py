@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import special
 from scipy.optimize import brentq, minimize, minimize_scalar
 
 from assocmem.checks import require, require_integer, require_number, require_numbers
@@ -18,7 +19,7 @@ from assocmem.experiments.frames import DataFrame
 from assocmem.experiments.near_half import near_half
 from assocmem.experiments.transitions import tally
 from assocmem.pairs.sizes import tail_count
-from assocmem.theory.kinematics import log_probabilities, pooled_moments
+from assocmem.theory.kinematics import LARGEST_CORRECTED, log_probabilities, pooled_moments
 from assocmem.theory.tail_lengths import simulated_cost
 
 QUANTILE = 3.841
@@ -29,8 +30,8 @@ STEEPEST = 3.0
 """Powers are looked for from minus this to this."""
 SCORES = 600_000
 """Scores that are drawn for the cost of lengths at one size."""
-MOST_DRAWS = 4000
-"""Draws for that cost at most."""
+FEWEST_DRAWS, MOST_DRAWS = 300, 4000
+"""Draws for that cost at least and at most."""
 
 
 @dataclass(frozen=True)
@@ -152,20 +153,23 @@ def power_law(counts: Sequence[Counts], power: float, logs: float = 0.0) -> np.n
     return np.array([x.kinematic for x in counts]) * np.log(d) ** logs / d**power
 
 
-def length_costs(counts: Sequence[Counts], *, seed: int) -> np.ndarray:
+def length_costs(counts: Sequence[Counts], *, seed: int, scores: int = SCORES) -> np.ndarray:
     """What the lengths of targets cost at each of the counts, in ``d^2 / n``, to two per cent or so.
 
     Parameters
     ----------
     counts : sequence of Counts
     seed : int
+    scores : int
+        How many are drawn for each, roughly: with fewer than the usual number, costs are less exact.
 
     Returns
     -------
     ndarray, shape (m,)
     """
     require_integer("seed", seed, 0)
-    draws = [min(MOST_DRAWS, max(300, SCORES // x.n)) for x in counts]
+    require_integer("scores", scores, 1)
+    draws = [min(MOST_DRAWS, max(FEWEST_DRAWS, scores // x.n)) for x in counts]
     found = [
         simulated_cost(x.n, x.k, x.dimension, draws=m, seed=seed) for x, m in zip(counts, draws, strict=True)
     ]
@@ -199,17 +203,40 @@ def fit_shift(counts: Sequence[Counts], law: np.ndarray, *, together: bool = Fal
     owner = [0 if together else int(np.searchsorted(fractions, x.r)) for x in counts]
     unit = USUAL / float(np.mean(np.asarray(law) / [x.kinematic for x in counts]))  # factors of order one
 
+    surprises = _surprises(counts)
+
     def surprise(x):
-        total = 0.0
-        for mine, size, i in zip(counts, law, owner, strict=True):
-            yes, no = log_probabilities(mine.n, mine.d, mine.k, -x[i] * unit * size, math.exp(x[-1]))
-            total -= mine.yes @ yes + (mine.decided - mine.yes) @ no
-        return float(total)
+        return surprises(-x[owner] * unit * np.asarray(law), math.exp(x[-1]))
 
     start = np.append(np.ones(max(owner) + 1), -0.1)
     found = minimize(surprise, start, method="BFGS", options={"gtol": 1e-3})
     spread = np.sqrt(np.diag(np.linalg.inv(_second_differences(surprise, found.x))))
     return ShiftFit(found.x[:-1] * unit, spread[:-1] * unit, math.exp(found.x[-1]), float(found.fun))
+
+
+def _surprises(counts):
+    """The function of all shifts and the stretch that is minus the logarithm of the likelihood of counts.
+
+    It is the sum over `assocmem.theory.kinematics.log_probabilities` of all, at once: fits ask for it
+    thousands of times.
+    """
+    n, mean, variance = np.array([(x.n, *pooled_moments(x.n, x.k)) for x in counts]).T
+    # In the middle of a transition the correction for skewness is all that is left.
+    middle = [
+        log_probabilities(x.n, math.sqrt(x.n * m), x.k, 0.0)[0] for x, m in zip(counts, mean, strict=True)
+    ]
+    skewness, width = special.ndtri_exp(middle), np.sqrt(n * variance)
+    which = np.repeat(np.arange(len(counts)), [len(x.d) for x in counts])
+    squared, yes, no = (
+        np.concatenate(x) for x in zip(*((x.d**2, x.yes, x.decided - x.yes) for x in counts), strict=True)
+    )
+
+    def surprise(shifts, stretch):
+        z = (squared - (n * (mean + shifts))[which]) / width[which] / stretch
+        z = z - skewness[which] * (np.minimum(z**2, LARGEST_CORRECTED) - 1)
+        return -float(yes @ special.log_ndtr(z) + no @ special.log_ndtr(-z))
+
+    return surprise
 
 
 def as_expected(counts: Sequence[Counts], law: np.ndarray, fit: ShiftFit) -> list[Counts]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assocmem.checks import require_integer
 from assocmem.experiments.frames import DataFrame
 from assocmem.experiments.infinite_dimension import ERRORS
 from assocmem.experiments.tail_average.loss_as_load import load_scatter, read_load_of_norm
@@ -54,20 +55,23 @@ class NormsAsLoads:
         return cls(*np.array(list(rows), dtype=float).T)
 
 
-def norms_of_map(grid: Map) -> NormsAsLoads:
+def norms_of_map(grid: Map, step: int = 2) -> NormsAsLoads:
     """Norms of a stored map, from half to one and a half of the critical load, one memory a point.
 
     Parameters
     ----------
     grid : Map
-        At the ridge and the smoothing of Figure 2. Every second tail fraction above `SMALLEST_TAIL` is read.
+        At the ridge and the smoothing of Figure 2.
+    step : int
+        Of the tail fractions above `SMALLEST_TAIL` every so many are read, each with a curve of its own.
 
     Returns
     -------
     NormsAsLoads
     """
+    require_integer("step", step, 1)
     rows = []
-    for r in grid.r[grid.r > SMALLEST_TAIL][::2]:
+    for r in grid.r[grid.r > SMALLEST_TAIL][::step]:
         critical = float(critical_load(r))
         near = critical * (1 + np.linspace(-0.1, 0.1, 33))
         fine = np.unique(np.r_[np.linspace(0.05, 0.8, 31), near])
