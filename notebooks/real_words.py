@@ -27,7 +27,7 @@ shown = 6  # facts in each list of words; [1, 30]
 draws = 1  # Gaussian vectors for the cost of each fact; [1, 100]
 
 # %% tags=["hide-input"]
-import assocmem  # noqa: F401  before torch, whose threads it tells how to wait  # isort: skip
+import assocmem.progress  # noqa: F401  before torch: its threads are to sleep  # isort: skip
 import math
 
 import numpy as np

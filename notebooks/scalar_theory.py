@@ -55,7 +55,7 @@ strong = [
 seed = 1  # base seed of every random draw; [0, inf)
 
 # %% tags=["hide-input"]
-import assocmem  # noqa: F401  before torch, whose threads it tells how to wait  # isort: skip
+import assocmem.progress  # noqa: F401  before torch: its threads are to sleep  # isort: skip
 import math
 
 import numpy as np

@@ -41,7 +41,7 @@ contest_instances = 3  # instances of them; [2, 10000]
 device = "cpu"  # where scores are computed; {cpu, cuda}
 
 # %% tags=["hide-input"]
-import assocmem  # noqa: F401  before torch, whose threads it tells how to wait  # isort: skip
+import assocmem.progress  # noqa: F401  before torch: its threads are to sleep  # isort: skip
 import math
 
 import numpy as np
