@@ -1092,7 +1092,9 @@ def entry(harm, name, size):
 Table(
     {"rule": [figures.rung(name).label for name in shown]}
     | {
-        f"{size:g} bits": [entry("bits", name, size) for name in shown]
+        f"{size:g} bit" + "s" * (size > 1): [
+            entry("bits", name, size) for name in shown
+        ]
         for size in (1, 2, 3, 4, 8)
     }
     | {
