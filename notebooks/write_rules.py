@@ -47,9 +47,8 @@ from assocmem.book import rule_figures as figures
 from assocmem.book.claims import check
 from assocmem.book.plotting import Table
 from assocmem.deciding.largest_margin import largest_margin
-from assocmem.experiments.explicit.constructions import median_ratio
 from assocmem.experiments.ladder.rules import DELTA, RULES
-from assocmem.experiments.ladder.smallest import smallest
+from assocmem.experiments.ladder.smallest import mean_ratio, smallest
 from assocmem.experiments.ladder.survival import measured_survival, predicted_survival
 from assocmem.experiments.transitions import tally, transition, with_both_verdicts
 from assocmem.memories.delta_rule import delta_memory
@@ -748,7 +747,7 @@ def bare(pairs):
 
 bare_rule = replace(RULES["even_clip"], write=bare)
 bare_needs = {
-    size: median_ratio(size, [smallest(bare_rule, size, seed=s) for s in range(4)])
+    size: mean_ratio(size, [smallest(bare_rule, size, seed=s) for s in range(4)])
     for size in bare_sizes
 }
 said = [f"{x:.1f} ± {2 * e:.1f} at {size} pairs" for size, (x, e) in bare_needs.items()]

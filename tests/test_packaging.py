@@ -121,7 +121,8 @@ def test_the_wheel_alone_scores_the_rule_of_the_readme(plain, tmp_path):
     (tmp_path / "my_rule.py").write_text(block, encoding="utf-8")
     done = run([plain.parent / "assocmem", "score", "my_rule.py:write", "--pairs", "100"], tmp_path)
     assert done.returncode == 0, done.stderr
-    place = {line[20:].strip(): float(line[3:10]) for line in done.stdout.splitlines() if "  " in line[:4]}
+    rungs = re.findall(r"([0-9.]+) \+- [0-9.]+  (.+)", done.stdout)
+    place = {label: float(ratio) for ratio, label in rungs}
     assert place["any memory, proved"] < place["write"] < place["outer products"]
 
 

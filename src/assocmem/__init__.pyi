@@ -17,6 +17,7 @@ from .deciding.lists import ListVerdict as ListVerdict
 from .deciding.lists import decide_list as decide_list
 from .deciding.lists import verify_list as verify_list
 from .experiments.explicit.constructions import nested_pairs as nested_pairs
+from .experiments.ladder.fewest import fewest_dimensions as fewest_dimensions
 from .memories.clipped import ClippedMemory as ClippedMemory
 from .memories.clipped import clipped_memory as clipped_memory
 from .memories.clipped import equalised_memory as equalised_memory

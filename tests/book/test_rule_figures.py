@@ -38,8 +38,8 @@ def bars(ax):
 
 def test_every_rule_of_the_ladder_has_its_words_and_a_known_kind():
     assert set(figures.RUNGS) == set(RULES)
-    assert {rung.kind for rung in figures.RUNGS.values()} == set(figures.KINDS)
-    labels = [rung.label for rung in figures.RUNGS.values()]
+    assert {figures.rung(name).kind for name in RULES} == set(figures.KINDS)
+    labels = [figures.rung(name).label for name in RULES]
     assert len(set(labels)) == len(labels)
 
 

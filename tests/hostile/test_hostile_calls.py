@@ -549,8 +549,9 @@ def calls():
             "decisions": 2,
             "folder": None,
         },
-        "capacity.scoring.score_rule": {"write": lambda U, V: U @ V.T, "n": 12, "instances": 1},
+        "capacity.scoring.score_rule": {"write": lambda U, V: U @ V.T, "n": 12, "instances": 2},
         "experiments.explicit.constructions.nested_pairs": {"n": 12, "seed": 1},
+        "experiments.ladder.fewest.fewest_dimensions": {"n": 12, "seed": 1},
         "capacity.named_facts.read_facts": {
             **{"keys": saved("keys", V.T), "targets": saved("targets", U.T)},
             "answers": saved("answers", np.arange(12)),

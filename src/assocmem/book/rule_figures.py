@@ -24,6 +24,7 @@ from assocmem.book.plotting import (
 )
 from assocmem.checks import require
 from assocmem.experiments.frames import DataFrame
+from assocmem.experiments.ladder.rules import RULES
 
 SOLVED = LIMIT
 """Least squares and the delta rules, which approach it."""
@@ -60,28 +61,29 @@ class Rung(NamedTuple):
 
 
 RUNGS = {
-    "outer_products": Rung("outer products", "linear attention", ADDED),
-    "muon": Rung("one step of Muon", "torch.optim.Muon", ADDED),
-    "whitened": Rung("outer products, whitened", "", ADDED),
-    "least_squares": Rung("least squares (MEMIT)", "ridge regression", REGRESSED),
-    "delta": Rung("delta rule (DeltaNet)", "Widrow-Hoff", REGRESSED),
-    "delta_ten": Rung("delta rule, ten passes", "", REGRESSED),
-    "gated_delta": Rung("gated delta rule", "gated DeltaNet", REGRESSED),
-    "softmax_pass": Rung("softmax, a pass in blocks", "test-time training", TRAINED),
-    "softmax_two": Rung("softmax, two steps", "", TRAINED),
-    "softmax_ten": Rung("softmax, ten steps", "gradient descent", TRAINED),
-    "muon_ten": Rung("ten steps of Muon", "", TRAINED),
-    "cross_entropy": Rung("softmax to the end", "training to convergence", TRAINED),
-    "sparse_repair": Rung("sparse repair", "the paper's memory", REPAIRED),
-    "repair_in_place": Rung("repair in place", "", REPAIRED),
-    "evened": Rung("even", "", EVENED),
-    "even_clip": Rung("even, clip", "the two lines", EVENED),
-    "even_clip_ten": Rung("even, ten clips", "", EVENED),
-    "equal_signals": Rung("equal signals, solved", "correlation filters", EVENED),
-    "one_clip": Rung("one clip, solved", "", EVENED),
-    "four_clips": Rung("four clips, solved", "", EVENED),
+    "outer_products": ("linear attention", ADDED),
+    "muon": ("torch.optim.Muon", ADDED),
+    "whitened": ("", ADDED),
+    "least_squares": ("ridge regression", REGRESSED),
+    "delta": ("Widrow-Hoff", REGRESSED),
+    "delta_ten": ("", REGRESSED),
+    "gated_delta": ("gated DeltaNet", REGRESSED),
+    "softmax_pass": ("test-time training", TRAINED),
+    "softmax_two": ("", TRAINED),
+    "softmax_ten": ("gradient descent", TRAINED),
+    "muon_ten": ("", TRAINED),
+    "cross_entropy": ("training to convergence", TRAINED),
+    "sparse_repair": ("the paper's memory", REPAIRED),
+    "repair_in_place": ("", REPAIRED),
+    "evened": ("", EVENED),
+    "even_clip": ("the two lines", EVENED),
+    "even_clip_ten": ("", EVENED),
+    "equal_signals": ("correlation filters", EVENED),
+    "one_clip": ("", EVENED),
+    "four_clips": ("", EVENED),
 }
-"""The rules of `assocmem.experiments.ladder.rules`, in the order of the ladder."""
+"""The rules of `assocmem.experiments.ladder.rules`, in the order of the ladder: what they are known as in
+practice, and their kind."""
 OTHERS = {
     "largest_margin": Rung("largest margin", "support vectors", LARGEST),
     "delta_stream": Rung("delta rule, step of a stream", "", REGRESSED),
@@ -102,7 +104,10 @@ def rung(name: str) -> Rung:
     Rung
         For a rule that the section does not know, its name with spaces.
     """
-    return (RUNGS | OTHERS).get(name) or Rung(name.replace("_", " "), "", ADDED)
+    if name in OTHERS:
+        return OTHERS[name]
+    label = RULES[name].label if name in RULES else name.replace("_", " ")
+    return Rung(label, *RUNGS.get(name, ("", ADDED)))
 
 
 def means(table: DataFrame, column: str, by: Sequence[str]) -> dict[tuple, tuple[float, float, int]]:

@@ -109,7 +109,7 @@ def _lines(name, score):
         return
     rows = [(rung.ratio, rung.error, rung.rule) for rung in ladder(score.n)]
     rows.append((score.ratio, score.error, None))
-    yield "  the ladder: d^2/(n log n) from which half of the instances are retrieved whole"
+    yield "  the ladder: d^2/(n log n) from which all pairs are retrieved, mean over instances"
     for ratio, error, rule in sorted(rows, key=lambda row: row[0]):
         label = name if rule is None else "any memory, proved" if rule == ANY_MEMORY else RULES[rule].label
         bar = "       " if math.isnan(error) else f"+- {error:4.2f}"

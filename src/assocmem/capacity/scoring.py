@@ -22,11 +22,10 @@ from assocmem.deciding.feasibility import verify
 from assocmem.experiments.explicit.constructions import (
     Built,
     Construction,
-    median_ratio,
     nested_pairs,
     smallest_dimension,
 )
-from assocmem.experiments.ladder.smallest import START
+from assocmem.experiments.ladder.smallest import START, mean_ratio
 from assocmem.experiments.ladder.survival import retrieved_share
 from assocmem.memories.compression import rounded
 from assocmem.pairs.data import Pairs, derived_seed, gaussian_pairs
@@ -60,7 +59,7 @@ class SizeScore:
         it the memory has been verified, in the one below a pair fails. None where it fails in all that were
         tried.
     ratio, error : float or None
-        ``d^2 / (n log n)`` of the median dimension, with its standard error; None with a dimension missing.
+        Mean of ``d^2 / (n log n)`` there, with its standard error; None with a dimension missing.
     shares : dict of float to float
         Share of pairs that are retrieved, mean over the instances, by ``d^2 / (n log n)``.
     noisy, rounded : float
@@ -147,7 +146,7 @@ def score_rule(
         dimensions.append(_from_which(write, n, seed))
     ratio = error = None
     if None not in dimensions:
-        ratio, error = median_ratio(n, dimensions)
+        ratio, error = mean_ratio(n, dimensions)
     means = {ratio: statistics.fmean(found) for ratio, found in shares.items()}
     left = statistics.fmean(noisy), statistics.fmean(coarse)
     return SizeScore(n, tuple(dimensions), ratio, error, means, *left, statistics.median(seconds))
@@ -222,7 +221,7 @@ def ladder(n: int) -> tuple[Rung, ...]:
         for row in csv.DictReader(lines):
             if int(row["n"]) == n:
                 found.setdefault(row["rule"], {})[int(row["seed"])] = int(row["d"])
-    rungs = (Rung(rule, *median_ratio(n, list(by_seed.values())), by_seed) for rule, by_seed in found.items())
+    rungs = (Rung(rule, *mean_ratio(n, list(by_seed.values())), by_seed) for rule, by_seed in found.items())
     return tuple(sorted(rungs, key=lambda rung: rung.ratio))
 
 

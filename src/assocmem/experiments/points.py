@@ -514,14 +514,7 @@ def _asks_of_certified_dimension(n, seed):
 
 
 def _asks_of_rule_dimension(n, rule, seed):
-    from assocmem.experiments.explicit.constructions import GROWTH
-    from assocmem.experiments.ladder.rules import RULES
-    from assocmem.pairs.sizes import dimension_at_ratio
-
-    # signals can be made equal in dimensions below n alone, where the search must begin and grow once
-    solves = rule in ("equal_signals", "one_clip", "four_clips")
-    below = not solves or GROWTH * dimension_at_ratio(n, RULES[rule].highest) < n
-    return [("n", n >= 10, "at least 10"), ("n", below, f"larger, for {rule} to need fewer dimensions")]
+    return [("n", n >= 10, "at least 10")]
 
 
 def _asks_of_rule_share(n, d, rule, seed):

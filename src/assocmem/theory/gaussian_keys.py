@@ -6,6 +6,7 @@ that n may be ``e^10000``. Rules that write (`assocmem.theory.reshaped`, `assocm
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy import optimize, special
@@ -72,7 +73,9 @@ def log_failure(log_n: float, signal_spread: float, rival_spread: float, *, shar
     return _over_signals(log_n, signal_spread, log_tail, rival_spread)
 
 
-def log_failure_of_tail(log_n: float, signal_spread: float, log_tail, *, width: float) -> float:
+def log_failure_of_tail(
+    log_n: float, signal_spread: float, log_tail: Callable[[np.ndarray], np.ndarray], *, width: float
+) -> float:
     """Log of the probability that a normal signal of mean 1 is not above n competitors of a given tail.
 
     Parameters
@@ -107,7 +110,7 @@ def log_failure_of_tail(log_n: float, signal_spread: float, log_tail, *, width: 
     return _over_signals(log_n, signal_spread, log_tail, width)
 
 
-def half_point(log_failures, log_n: float) -> float:
+def half_point(log_failures: Callable[[float], float], log_n: float) -> float:
     """The ``d^2 / (n log n)`` at which an expected number of failures, given by its log, is ``log 2``.
 
     Parameters

@@ -19,6 +19,7 @@ spectra of U and V. For the polar factor the mean signal and both variances are 
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,7 +71,9 @@ NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(8)
 """Of the Gauss-Legendre rule on [-1, 1], for each panel."""
 
 
-def kept_share(f, *, law: str = "normal", breaks: ArrayLike | None = None) -> float:
+def kept_share(
+    f: Callable[[np.ndarray], np.ndarray], *, law: str = "normal", breaks: ArrayLike | None = None
+) -> float:
     """Share of the squared signal-to-noise that a function of the entries or singular values keeps.
 
     Parameters

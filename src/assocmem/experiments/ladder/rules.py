@@ -61,8 +61,6 @@ class WriteRule:
     passes : float
         Cost in passes over the scores: one stands for ``2 n m d`` operations, a walk with gradients for two.
         Where the number depends on the instance, a typical one.
-    highest : float
-        A ``d^2 / (n log n)`` at which it retrieves all pairs as a rule.
     constant : float or None
         ``d^2 / (n log n)`` from which on it retrieves all pairs, as n grows without end and d with it.
     status : str
@@ -78,7 +76,6 @@ class WriteRule:
     label: str
     write: Callable[[Pairs | Facts], torch.Tensor]
     passes: float
-    highest: float
     constant: float | None
     status: str
     source: str
@@ -160,17 +157,15 @@ _LISTED = (
         "outer products",
         correlation_memory,
         0,
-        16.0,
         8.0,
         "proved",
         "Kohonen (1972), Anderson (1972); linear attention, Katharopoulos et al. (2020)",
     ),
     WriteRule(
         "least_squares",
-        "least squares",
+        "least squares (MEMIT)",
         least_squares_memory,
         0,
-        9.0,
         8.0,
         "derived",
         "Kohonen and Ruohonen (1973); with a prior memory, MEMIT, Meng et al. (2023)",
@@ -178,10 +173,9 @@ _LISTED = (
     ),
     WriteRule(
         "whitened",
-        "outer products, both sides whitened",
+        "outer products, whitened",
         whitened_memory,
         0,
-        7.0,
         8.0,
         "derived",
         "least squares on both sides",
@@ -189,10 +183,9 @@ _LISTED = (
     ),
     WriteRule(
         "delta",
-        "delta rule, one pass",
+        "delta rule (DeltaNet)",
         _delta(DELTA, 1),
         0,
-        12.0,
         _FORGETS,
         "derived",
         "Widrow and Hoff (1960); DeltaNet, Schlag et al. (2021)",
@@ -203,7 +196,6 @@ _LISTED = (
         "delta rule, ten passes",
         _delta(DELTA_TEN, 10),
         0,
-        10.0,
         _FORGETS_TEN,
         "derived",
         "Widrow and Hoff (1960)",
@@ -214,7 +206,6 @@ _LISTED = (
         "gated delta rule",
         _delta(DELTA, 1, 0.5),
         0,
-        16.0,
         8 * (math.exp(2 * _GATED) - 1) / (2 * _GATED),
         "derived",
         "gated DeltaNet, Yang et al. (2024)",
@@ -226,7 +217,6 @@ _LISTED = (
         "one step of Muon",
         _muon(1),
         0,
-        12.0,
         9 * math.pi**2 / 8,
         "derived",
         "Jordan et al. (2024); torch.optim.Muon",
@@ -238,37 +228,33 @@ _LISTED = (
         "ten steps of Muon",
         _muon(10),
         18,
-        4.0,
         None,
         "measured",
         "Jordan et al. (2024); torch.optim.Muon",
     ),
     WriteRule(
         "softmax_pass",
-        "softmax gradient, one pass in ten blocks",
+        "softmax, a pass in blocks",
         _softmax_pass,
         2,
-        12.0,
         None,
         "measured",
         "layers that learn in use, Sun et al. (2024)",
     ),
     WriteRule(
         "softmax_two",
-        "softmax gradient, two steps",
+        "softmax, two steps",
         _softmax(2, *TWO),
         2,
-        6.0,
         2.0,
         "derived",
         "gradient descent on cross-entropy",
     ),
     WriteRule(
         "softmax_ten",
-        "softmax gradient, ten steps",
+        "softmax, ten steps",
         _softmax(10, *TEN),
         18,
-        4.0,
         2.0,
         "derived",
         "gradient descent on cross-entropy",
@@ -278,7 +264,6 @@ _LISTED = (
         "sparse repair",
         _repair,
         1,
-        16.0,
         None,
         "measured",
         "the paper, Proposition prop:optimal, with the share of coordinates that is best at sizes that exist",
@@ -286,10 +271,9 @@ _LISTED = (
     ),
     WriteRule(
         "repair_in_place",
-        "repair in place, one round",
+        "repair in place",
         _in_place,
         1,
-        10.0,
         None,
         "measured",
         "the paper's repair without its reserve",
@@ -297,10 +281,9 @@ _LISTED = (
     ),
     WriteRule(
         "evened",
-        "evened",
+        "even",
         _evened,
         0,
-        6.0,
         4.0,
         "proved",
         "this book",
@@ -308,10 +291,9 @@ _LISTED = (
     ),
     WriteRule(
         "even_clip",
-        "evened, one clip",
+        "even, clip",
         _even_clip,
         1,
-        4.0,
         2.0,
         "proved",
         "this book",
@@ -320,10 +302,9 @@ _LISTED = (
     ),
     WriteRule(
         "even_clip_ten",
-        "evened, ten clips",
+        "even, ten clips",
         _even_clip_ten,
         10,
-        3.0,
         2.0,
         "derived",
         "this book",
@@ -331,10 +312,9 @@ _LISTED = (
     ),
     WriteRule(
         "equal_signals",
-        "equal signals, least energy",
+        "equal signals, solved",
         _clipped(0),
         1,
-        8.0,
         4.0,
         "derived",
         "this book; MACE filters, Mahalanobis et al. (1987)",
@@ -342,10 +322,9 @@ _LISTED = (
     ),
     WriteRule(
         "one_clip",
-        "equal signals, one clip",
+        "one clip, solved",
         _clipped(1),
         2,
-        4.0,
         2.0,
         "derived",
         "this book",
@@ -353,10 +332,9 @@ _LISTED = (
     ),
     WriteRule(
         "four_clips",
-        "equal signals, four clips",
+        "four clips, solved",
         _clipped(4, **FINE),
         5,
-        3.0,
         2.0,
         "derived",
         "this book",
@@ -364,10 +342,9 @@ _LISTED = (
     ),
     WriteRule(
         "cross_entropy",
-        "cross-entropy, to the end",
+        "softmax to the end",
         _cross_entropy,
         400,
-        2.5,
         2.0,
         "derived",
         "softmax regression with ridge 0.001, by the solver of this book",

@@ -1,5 +1,8 @@
 """What a rule needs on an instance to retrieve every pair, and what it retrieves with less."""
 
+import math
+import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assocmem.experiments.explicit.constructions import (
@@ -10,6 +13,7 @@ from assocmem.experiments.explicit.constructions import (
 )
 from assocmem.experiments.ladder.rules import WriteRule
 from assocmem.pairs.scores import retrieval_margins
+from assocmem.pairs.sizes import top1_ratio
 
 START = 1.0
 """``d^2 / (n log n)`` at which each search begins, so far down that all rules fail. A rule can fail again
@@ -53,6 +57,26 @@ def smallest(rule: WriteRule, n: int, *, seed: int) -> int:
     """
     construction = Construction(rule.name, lambda pairs: Built(rule.write(pairs), 0), START)
     return smallest_dimension(construction, n, seed=seed)[0]
+
+
+def mean_ratio(n: int, dimensions: Sequence[int]) -> tuple[float, float]:
+    """Mean of ``d^2 / (n log n)`` over instances, and its standard error.
+
+    Parameters
+    ----------
+    n : int
+    dimensions : sequence of int
+        Smallest dimensions, one of each instance.
+
+    Returns
+    -------
+    ratio, error : float
+        The error is nan for a single instance.
+    """
+    ratios = [top1_ratio(n, d) for d in dimensions]
+    count = len(ratios)
+    error = statistics.stdev(ratios) / math.sqrt(count) if count > 1 else math.nan
+    return statistics.fmean(ratios), error
 
 
 def retrieved(rule: WriteRule, n: int, d: int, *, seed: int) -> Retrieved:
