@@ -173,7 +173,7 @@ Table(
 # | sparse repair | the paper, {doc}`sparse_repair` | coordinates are set aside: it pays at no size that exists |
 # | even, clip | {ref}`below <two-lines>` | a little below its ratio nearly all keys are lost at once; pairs that come later: it looks at all scores |
 # | equal signals, clips, solved | {doc}`sparse_repair` | the same, and linear systems of the size of the data |
-# | softmax to the end | {doc}`top1_threshold` | a hundred passes |
+# | softmax to the end | {doc}`top1_threshold` | hundreds of passes |
 #
 # How a rule fails when the matrix is too small differs more than its number.
 # Sums lose keys one by one.
