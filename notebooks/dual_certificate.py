@@ -51,7 +51,7 @@ reach_sizes = [
 reach_instances = 3  # instances of each; [1, 1000]
 
 # %% tags=["hide-input"]
-import assocmem.progress  # noqa: F401  before torch: its threads are to sleep  # isort: skip
+import assocmem.progress  # noqa: F401  before torch  # isort: skip
 import math
 
 import numpy as np

@@ -27,7 +27,7 @@ shown = 6  # facts in each list of words; [1, 30]
 draws = 1  # Gaussian vectors for the cost of each fact; [1, 100]
 
 # %% tags=["hide-input"]
-import assocmem.progress  # noqa: F401  before torch: its threads are to sleep  # isort: skip
+import assocmem.progress  # noqa: F401  before torch  # isort: skip
 import math
 
 import numpy as np

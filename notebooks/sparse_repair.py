@@ -41,7 +41,7 @@ contest_instances = 3  # instances of them; [2, 10000]
 device = "cpu"  # where scores are computed; {cpu, cuda}
 
 # %% tags=["hide-input"]
-import assocmem.progress  # noqa: F401  before torch: its threads are to sleep  # isort: skip
+import assocmem.progress  # noqa: F401  before torch  # isort: skip
 import math
 
 import numpy as np

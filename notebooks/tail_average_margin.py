@@ -55,7 +55,7 @@ draws = 20  # columns of each size; [4, 100000]
 seed = 1  # base seed of every random draw; [0, inf)
 
 # %% tags=["hide-input"]
-import assocmem.progress  # noqa: F401  before torch: its threads are to sleep  # isort: skip
+import assocmem.progress  # noqa: F401  before torch  # isort: skip
 import math
 
 import numpy as np

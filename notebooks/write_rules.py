@@ -34,7 +34,7 @@ stream_instances = 4  # streams; [2, 100]
 margin_n = 80  # pairs of the instance whose largest margin is found; [10, 400]
 
 # %% tags=["hide-input"]
-import assocmem.progress  # noqa: F401  before torch: its threads are to sleep  # isort: skip
+import assocmem.progress  # noqa: F401  before torch  # isort: skip
 import math
 from dataclasses import replace
 
@@ -670,7 +670,7 @@ Table(
 #
 # - *Few.* By Markov's inequality at most $n^{1 - \kappa}$ of the $E_{ji}$ are positive, all are $O(1)$, and the same holds with $\tau - o(1)$ for $\tau$.
 # - *Spread out.* No row or column has more than $D = \lceil 1/\kappa \rceil$ of them. Take a key $i$ and $D$ targets, and leave out all $D + 1$ pairs. Given $M v_i$ with what is left, the $D$ scores are independent. So the expected number of such sets is at most $n^{D + 1}\, n^{-(1 + 2\kappa) D + o(1)} \to 0$.
-# - *Nearly independent of any two pairs.* Let $E^{(ij)}$ be made from $W_1$ without the pairs $i$ and $j$. For $l, k \notin \{i, j\}$ scores differ by at most $C (\log n)^2/d$. The two removed terms are $O(\delta)$, and the changed coefficients give $u_i^\top Q\, v_i$ with $Q = \sum_m \inprod{u_l, u_m} \inprod{v_m, v_k}\, u_m v_m^\top/\ell_{mm}$, where $\norm{Q}_F^2 \le \norm{K}\, O(\log n)$ by fact 4. Since $x \mapsto (x - \tau)_+$ moves no more than $x$ does, $\lvert E_{lk} - E_{lk}^{(ij)} \rvert \le C (\log n)^2/d$.
+# - *Nearly independent of any two pairs.* Let $E^{(ij)}$ be made from $W_1$ without the pairs $i$ and $j$. For $l, k \notin \{i, j\}$ scores differ by at most $C (\log n)^2/d$. The two removed terms are $O(\delta)$, and the changed coefficients give $u_i^\top Q\, v_i$ with $Q = \sum_m b_m u_m v_m^\top$ and $b_m = \inprod{u_l, u_m} \inprod{v_m, v_k}/\ell_{mm}$, where $\norm{Q}_F^2 \le \norm{K}\, O(\log n)$ by fact 4. Since $x \mapsto (x - \tau)_+$ moves no more than $x$ does, $\lvert E_{lk} - E_{lk}^{(ij)} \rvert \le C (\log n)^2/d$.
 #
 # After the clip the score is $\min(s_{j,i}, \tau) - N_{ji}$ for $j \ne i$, and $s_{i,i} - N_{ii}$, with
 #
@@ -679,13 +679,13 @@ Table(
 # $$
 #
 # Terms in which $l$ or $k$ is $i$ or $j$ are at most $4 D$ in number, and each is $O(\sqrt{\log n/d})$.
-# In the others replace $E$ by $E^{(ij)}$, which costs at most $n^{1 - \kappa} \cdot C (\log n)^2/d \cdot C \log n/d = n^{-\kappa + o(1)}$.
+# In the others replace $E$ by $E^{(ij)}$, which costs at most $n^{1 - \kappa}\, C (\log n)^3/d^2 = n^{-\kappa + o(1)}$.
 # What remains is $u_j^\top M^{(ij)} v_i$, now with $M^{(ij)} = \sum E^{(ij)}_{lk} u_l v_k^\top$, which is independent of $u_j$ and $v_i$.
 # By fact 2 it is surely at most $C \norm{M^{(ij)}}_F \log n/d$.
 #
 # How large is it?
 # Let $M = \sum E_{lk} u_l v_k^\top$ and $y = \max_{j,i} \lvert N_{ji} \rvert$.
-# Then $\norm{M}_F^2 = \sum E_{lk}\, u_l^\top M v_k \le C n^{1 - \kappa} (1 + y)$.
+# Then $\norm{M}_F^2 = \sum E_{lk}\, u_l^\top M v_k$, which is at most $C n^{1 - \kappa} (1 + y)$.
 # Also $\norm{M^{(ij)}}_F \le \norm{M}_F + n^{(1 - \kappa)/2 + o(1)}$, by $\norm{U} \norm{V} \norm{E - E^{(ij)}}_F$ and the at most $4 D$ terms of the two pairs.
 # So $y \le C \norm{M}_F \log n/d + o(1)$.
 # Both together give $\norm{M}_F \le n^{(1 - \kappa)/2 + o(1)}$ and $y \le n^{-\kappa/2 + o(1)} + o(1) \to 0$.
