@@ -7,6 +7,7 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
+import assocmem  # noqa: F401  before torch, whose threads it tells how to wait  # isort: skip
 import psutil
 import torch
 
