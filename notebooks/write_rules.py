@@ -36,7 +36,6 @@ margin_n = 80  # pairs of the instance whose largest margin is found; [10, 400]
 # %% tags=["hide-input"]
 import assocmem.progress  # noqa: F401  before torch  # isort: skip
 import math
-from dataclasses import replace
 
 import numpy as np
 import torch
@@ -47,7 +46,7 @@ from assocmem.book import rule_figures as figures
 from assocmem.book.claims import check
 from assocmem.book.plotting import Table
 from assocmem.deciding.largest_margin import largest_margin
-from assocmem.experiments.ladder.rules import DELTA, RULES
+from assocmem.experiments.ladder.rules import DELTA, GATE, RULES
 from assocmem.experiments.ladder.smallest import mean_ratio, smallest
 from assocmem.experiments.ladder.survival import measured_survival, predicted_survival
 from assocmem.experiments.transitions import tally, transition, with_both_verdicts
@@ -537,7 +536,7 @@ check(
     "smallest ratio of the gated delta rule",
     kind="stored simulation",
     measured=[mean for _, (mean, *_) in gated],
-    predicted=[forgetful_half_ratio(m, DELTA + 0.5, rule="decayed") for m, _ in gated],
+    predicted=[forgetful_half_ratio(m, DELTA + GATE, rule="decayed") for m, _ in gated],
     tolerance=[4 * figures.uncertainty(found) + 0.05 * found[0] for _, found in gated],
     falsehood=(
         "to forget costs nothing",
@@ -745,9 +744,8 @@ def bare(pairs):
     return even_and_clip(pairs, gamma=1.5 / math.log(pairs.m), whiten=False)
 
 
-bare_rule = replace(RULES["even_clip"], write=bare)
 bare_needs = {
-    size: mean_ratio(size, [smallest(bare_rule, size, seed=s) for s in range(4)])
+    size: mean_ratio(size, [smallest(bare, size, seed=s)[0] for s in range(4)])
     for size in bare_sizes
 }
 said = [f"{x:.1f} ± {2 * e:.1f} at {size} pairs" for size, (x, e) in bare_needs.items()]

@@ -3,12 +3,9 @@
 import ast
 import contextlib
 import io
-import json
 import re
-import select
 import shlex
 import subprocess
-import sys
 from functools import cache
 from importlib.util import find_spec
 from itertools import chain
@@ -96,42 +93,14 @@ def missing(text):
     return sorted(name for name in names if find_spec(name.partition(".")[0]) is None)
 
 
-ALONE = """
-import json, os, sys
-import numba, torch
-for line in sys.stdin:
-    text, folder, said = json.loads(line)
-    if not (child := os.fork()):
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT), 2)
-        os.dup2(2, 1)
-        os.chdir(folder)
-        exec(compile(text, "<string>", "exec"), {"__name__": "__main__"})
-        sys.exit()
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-"""An interpreter that runs each block in a copy of itself, and that has loaded what takes it seconds: two
-libraries, and nothing of the package."""
-
-
-@pytest.fixture(scope="module")
-def interpreter():
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "encoding": "utf-8"}
-    with subprocess.Popen([sys.executable, "-c", ALONE], **pipes) as process:
-        yield process
-        process.kill()
-
-
 @pytest.mark.parametrize("name", PYTHON, ids=list(PYTHON))
-def test_a_block_of_python_runs_when_it_is_pasted_alone(name, tmp_path, interpreter):
+def test_a_block_of_python_runs_when_it_is_pasted_alone(name, tmp_path, warm):
     if absent := missing(PYTHON[name]):
         pytest.skip(f"{', '.join(absent)} is not installed")
-    said, folder = tmp_path / "said", tmp_path / "here"
-    folder.mkdir()
-    print(json.dumps([PYTHON[name], str(folder), str(said)]), file=interpreter.stdin, flush=True)
-    ended, _, _ = select.select([interpreter.stdout], [], [], SECONDS)
-    assert ended, f"{PYTHON[name]}\ntakes longer than {SECONDS} seconds"
-    assert interpreter.stdout.readline() == "0\n", f"{PYTHON[name]}\n{said.read_text(encoding='utf-8')}"
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    command = [str(warm), "-c", PYTHON[name]]
+    done = subprocess.run(command, cwd=tmp_path, encoding="utf-8", timeout=SECONDS, **streams)
+    assert done.returncode == 0, f"{PYTHON[name]}\n{done.stdout}"
 
 
 @pytest.mark.parametrize("name", COMMANDS, ids=list(COMMANDS))

@@ -359,6 +359,7 @@ def calls():
         "theory.finite_dimension.LawsAtSize.cdf": (sized.cdf, {"kind": "percentile", "t": [0.1, 0.9]}),
         "theory.finite_percentiles.percentile_cdf_at_size": {"omega": 0.5, "n": 12, "d": 4},
         "theory.list_cone.list_bound": {"n": 12, "k": 2},
+        "theory.list_cone.column_distance": {"n": 20.0, "k": 2, "kappa": 0.5},
         "theory.list_cone.list_shift": {"ratio": 0.5},
         "theory.lists.list_quantile": {"r": 0.2},
         "theory.lists.list_capacity": {"r": 0.2},

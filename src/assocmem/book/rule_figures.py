@@ -54,39 +54,36 @@ class Rung(NamedTuple):
 
     label: str
     """What the section calls it."""
-    practice: str
-    """What it is known as in practice."""
     kind: str
     """One of `COLOURS`."""
 
 
 RUNGS = {
-    "outer_products": ("linear attention", ADDED),
-    "muon": ("torch.optim.Muon", ADDED),
-    "whitened": ("", ADDED),
-    "least_squares": ("ridge regression", REGRESSED),
-    "delta": ("Widrow-Hoff", REGRESSED),
-    "delta_ten": ("", REGRESSED),
-    "gated_delta": ("gated DeltaNet", REGRESSED),
-    "softmax_pass": ("test-time training", TRAINED),
-    "softmax_two": ("", TRAINED),
-    "softmax_ten": ("gradient descent", TRAINED),
-    "muon_ten": ("", TRAINED),
-    "cross_entropy": ("training to convergence", TRAINED),
-    "sparse_repair": ("the paper's memory", REPAIRED),
-    "repair_in_place": ("", REPAIRED),
-    "evened": ("", EVENED),
-    "even_clip": ("the two lines", EVENED),
-    "even_clip_ten": ("", EVENED),
-    "equal_signals": ("correlation filters", EVENED),
-    "one_clip": ("", EVENED),
-    "four_clips": ("", EVENED),
+    "outer_products": ADDED,
+    "muon": ADDED,
+    "whitened": ADDED,
+    "least_squares": REGRESSED,
+    "delta": REGRESSED,
+    "delta_ten": REGRESSED,
+    "gated_delta": REGRESSED,
+    "softmax_pass": TRAINED,
+    "softmax_two": TRAINED,
+    "softmax_ten": TRAINED,
+    "muon_ten": TRAINED,
+    "cross_entropy": TRAINED,
+    "sparse_repair": REPAIRED,
+    "repair_in_place": REPAIRED,
+    "evened": EVENED,
+    "even_clip": EVENED,
+    "even_clip_ten": EVENED,
+    "equal_signals": EVENED,
+    "one_clip": EVENED,
+    "four_clips": EVENED,
 }
-"""The rules of `assocmem.experiments.ladder.rules`, in the order of the ladder: what they are known as in
-practice, and their kind."""
+"""Kinds of the rules of `assocmem.experiments.ladder.rules`, in the order of the ladder."""
 OTHERS = {
-    "largest_margin": Rung("largest margin", "support vectors", LARGEST),
-    "delta_stream": Rung("delta rule, step of a stream", "", REGRESSED),
+    "largest_margin": Rung("largest margin", LARGEST),
+    "delta_stream": Rung("delta rule, step of a stream", REGRESSED),
 }
 """Memories that are no rung."""
 
@@ -107,7 +104,7 @@ def rung(name: str) -> Rung:
     if name in OTHERS:
         return OTHERS[name]
     label = RULES[name].label if name in RULES else name.replace("_", " ")
-    return Rung(label, *RUNGS.get(name, ("", ADDED)))
+    return Rung(label, RUNGS.get(name, ADDED))
 
 
 def means(table: DataFrame, column: str, by: Sequence[str]) -> dict[tuple, tuple[float, float, int]]:

@@ -64,8 +64,8 @@ def add_parsers(commands: argparse._SubParsersAction) -> None:
 def _capacity(options):
     started = time.monotonic()
     with ends_when_asked(GRACE_SECONDS):
-        decisions = _whole("--decisions", options.decisions, 0)
-        top = _whole("--top", options.top, 1)
+        decisions = whole("--decisions", options.decisions, 0)
+        top = whole("--top", options.top, 1)
         folder = _folder(options.out)
         from assocmem.capacity.named_facts import read_facts
 
@@ -192,14 +192,35 @@ def _print(line):
         print(line, flush=True)
 
 
-def _whole(name, text, least):
-    """An integer of the command line."""
+def whole(name: str, text: str, least: int, most: int | None = None) -> int:
+    """An integer of the command line.
+
+    Parameters
+    ----------
+    name : str
+        The option.
+    text : str
+        What was given for it.
+    least : int
+    most : int, optional
+        The largest that is allowed; without one a thousand million, which no message mentions.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    UsageError
+        For another text.
+    """
     try:
         value = int(text)
     except ValueError:
         value = least - 1
-    if value < least or value > 10**9:
-        raise UsageError(f"{name} {text}: must be an integer >= {least}")
+    if not least <= value <= (10**9 if most is None else most):
+        allowed = f">= {least}" if most is None else f"from {least} to {most}"
+        raise UsageError(f"{name} {text}: must be an integer {allowed}")
     return value
 
 

@@ -7,6 +7,7 @@ import math
 import sys
 from pathlib import Path
 
+from assocmem.capacity.command import whole
 from assocmem.checks import UsageError, nearest
 
 LARGEST = 10_000
@@ -36,8 +37,8 @@ def add_parsers(commands: argparse._SubParsersAction) -> None:
 
 
 def _score(options):
-    sizes = [_whole("--pairs", text, 3, LARGEST) for text in options.pairs]
-    instances = _whole("--instances", options.instances, 1, 1000)
+    sizes = [whole("--pairs", text, 3, LARGEST) for text in options.pairs]
+    instances = whole("--instances", options.instances, 1, 1000)
     from assocmem.files import require_writable, write_whole
 
     if options.out is not None:
@@ -129,14 +130,3 @@ def _plain(name, score):
         "rounded": score.rounded,
         "seconds": score.seconds,
     }
-
-
-def _whole(name, text, least, most):
-    """An integer of the command line."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if not least <= value <= most:
-        raise UsageError(f"{name} {text}: must be an integer from {least} to {most}")
-    return value

@@ -10,7 +10,7 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 
 import numpy as np
@@ -19,13 +19,8 @@ import torch
 from assocmem.checks import require_callable, require_integer, require_number, shown
 from assocmem.deciding.certificates import Certificate
 from assocmem.deciding.feasibility import verify
-from assocmem.experiments.explicit.constructions import (
-    Built,
-    Construction,
-    nested_pairs,
-    smallest_dimension,
-)
-from assocmem.experiments.ladder.smallest import START, mean_ratio
+from assocmem.experiments.explicit.constructions import nested_pairs
+from assocmem.experiments.ladder.smallest import mean_ratio, smallest
 from assocmem.experiments.ladder.survival import retrieved_share
 from assocmem.memories.compression import rounded
 from assocmem.pairs.data import Pairs, derived_seed, gaussian_pairs
@@ -143,7 +138,7 @@ def score_rule(
         noisy.append(retrieved_share(pairs.with_vectors(pairs.U, pairs.V + NOISE * noise), W))
         coarse.append(retrieved_share(pairs, rounded(W, BITS)))
         seconds.append(took)
-        dimensions.append(_from_which(write, n, seed))
+        dimensions.append(_from_which(write, n, seed, at))
     ratio = error = None
     if None not in dimensions:
         ratio, error = mean_ratio(n, dimensions)
@@ -189,15 +184,13 @@ def written(write: Callable[[torch.Tensor, torch.Tensor], object], pairs: Pairs)
     return W
 
 
-def _from_which(write, n, seed):
+def _from_which(write, n, seed, at):
     """Dimension from which on a rule retrieves an instance, or None; the last memory is verified."""
-    build = Construction("the rule", lambda pairs: Built(written(write, pairs), 0), START)
     try:
-        d, built = smallest_dimension(build, n, seed=seed)
+        d, W = smallest(partial(written, write), n, seed=seed)
     except ArithmeticError:
         return None
-    certificate = Certificate(k=1, W=built.W.numpy())
-    if not verify(certificate, nested_pairs(n, seed)(d)):
+    if not verify(Certificate(k=1, W=W.numpy()), at(d)):
         raise RuleError(f"retrieves all pairs only within rounding (n = {n}, d = {d}, seed = {seed})")
     return d
 
@@ -217,15 +210,20 @@ def ladder(n: int) -> tuple[Rung, ...]:
     """
     require_number("n", n, 0)
     found = {}
-    with files("assocmem.capacity").joinpath("ladder.csv").open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines):
-            if int(row["n"]) == n:
-                found.setdefault(row["rule"], {})[int(row["seed"])] = int(row["d"])
+    for row in _stored():
+        if int(row["n"]) == n:
+            found.setdefault(row["rule"], {})[int(row["seed"])] = int(row["d"])
     rungs = (Rung(rule, *mean_ratio(n, list(by_seed.values())), by_seed) for rule, by_seed in found.items())
     return tuple(sorted(rungs, key=lambda rung: rung.ratio))
 
 
 def stored_sizes() -> list[int]:
     """Numbers of pairs for which there is a ladder, rising."""
+    return sorted({int(row["n"]) for row in _stored()})
+
+
+@cache
+def _stored():
+    """The rows of the ladder that the package carries."""
     with files("assocmem.capacity").joinpath("ladder.csv").open(encoding="utf-8", newline="") as lines:
-        return sorted({int(row["n"]) for row in csv.DictReader(lines)})
+        return list(csv.DictReader(lines))

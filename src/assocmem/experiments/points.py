@@ -377,7 +377,7 @@ def rule_dimension(n: Count, rule: Rule, seed: Seed) -> Row:
     from assocmem.experiments.ladder.smallest import smallest
     from assocmem.pairs.sizes import top1_ratio
 
-    d = smallest(RULES[rule], n, seed=seed)
+    d, _ = smallest(RULES[rule].write, n, seed=seed)
     return {"d": d, "ratio": float(f"{top1_ratio(n, d):.5g}")}
 
 

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy import optimize, special
 
 from assocmem.checks import require, require_integer, require_number, require_numbers
-from assocmem.theory.gaussian_keys import half_point, log_failure_of_tail
+from assocmem.theory.gaussian_keys import LOG_HALF, LOG_NONE, half_point, log_failure_of_tail
 
 PRICE = math.e
 """Factor by which a stream without an end keeps fewer pairs than a rule that knows its end."""
@@ -315,14 +315,14 @@ def forgetful_half_ratio(n: int, x: float, *, rule: str = "delta") -> float:
     def failures(ratio):
         d = math.sqrt(ratio * n * log_n)
         if d <= 2:
-            return 60.0
+            return -LOG_NONE
         if rule == "decayed":
             return log_forgetful_failures(n, d, keep=max(math.exp(-x / n), 1e-6))
         return log_forgetful_failures(n, d, step=min(x * d / n, MOST_STEP / (1 + 2 / d)))
 
     if rule == "delta":  # a fixed x is a larger step in a larger dimension, until it is too large
         last = max((MOST_STEP * n / x) ** 2 / (n * log_n), 1e-3)
-        fits = failures(last) < math.log(math.log(2))
+        fits = failures(last) < LOG_HALF
         require(fits, "x", x, f"smaller for n = {n}, as no step below 2 retrieves every pair")
     return half_point(failures, log_n)
 

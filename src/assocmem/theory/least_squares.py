@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from assocmem.checks import require, require_choice, require_number, require_numbers
-from assocmem.theory.gaussian_keys import half_point, log_failure
+from assocmem.theory.gaussian_keys import LEAST_SPREAD, LOG_NONE, half_point, log_failure, require_log_n
 
 RULES = ("outer products", "least squares", "whitened")
 """Of which half points are compared."""
@@ -305,16 +305,16 @@ def least_squares_half_ratio(log_n: float, *, rule: str = "least squares") -> fl
     ValueError
         Naming the parameter that is out of range.
     """
-    require_number("log_n", log_n, math.log(10), 1e4, ends="[]")
+    require_log_n(log_n)
     require_choice("rule", rule, RULES)
 
     def failures(ratio):
         log_d = 0.5 * (math.log(ratio * log_n) + log_n)
         c = math.exp(min(log_n - log_d, 600.0))
         if rule != "outer products" and c <= 1 + 1e-9:
-            return -60.0
+            return LOG_NONE
         own, rival, shared = _spreads_in_logs(c, log_d, ratio * log_n, rule)
-        return log_n + log_failure(log_n, own, max(rival, 1e-4), shared=shared)
+        return log_n + log_failure(log_n, own, max(rival, LEAST_SPREAD), shared=shared)
 
     return half_point(failures, log_n)
 

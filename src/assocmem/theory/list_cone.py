@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 from scipy.optimize import brentq
 
-from assocmem.checks import is_number, require, require_integer, require_numbers
+from assocmem.checks import is_number, require, require_integer, require_number, require_numbers
 from assocmem.theory.ridgeless import hinge_moments
 from assocmem.theory.tail_cone import LARGEST_N
 
@@ -63,6 +63,10 @@ FREQUENCIES = 40
 
 LOWEST = -40.0
 """Logarithm of the largest part of D that is left out."""
+
+LARGEST_KAPPA = 20.0
+"""Margin up to which the integral over the transform is trusted: it begins at ``exp(kappa)``, and its step
+must be small against one over what is saved."""
 
 LARGEST_RATIO = 1e12
 """Largest number of competitors above the signal for each unit of the logarithm of the number of pairs."""
@@ -97,10 +101,37 @@ def list_bound(n: float, k: int = 1) -> float:
     ValueError
         For an n or k out of range.
     """
+    # rounding may be larger than what the last of many places costs
+    return max(column_distance(n, k, 0.0), 0.0)
+
+
+def column_distance(n: float, k: int, kappa: float) -> float:
+    """Mean squared distance of a Gaussian column to where at most k - 1 competitors are above ``s - kappa``.
+
+    Parameters
+    ----------
+    n : float
+        As in `list_bound`.
+    k : int
+        As in `list_bound`.
+    kappa : float
+        By which the signal s has to be above the others, in [0, 20] spreads.
+
+    Returns
+    -------
+    float
+        ``D(n, k)`` with ``g_1 - kappa`` for the signal g_1; rounding can make it slightly negative.
+
+    Raises
+    ------
+    ValueError
+        For an n, k or kappa out of range.
+    """
     require(is_number(n) and 2 <= n <= LARGEST_N, "n", n, "in [2, 1e12]")
     require_integer("k", k, 1)
     require(k <= n - 1, "k", k, f"at most n - 1 = {n - 1:g}")
-    return _list_bound(float(n), int(k))
+    require_number("kappa", kappa, 0, LARGEST_KAPPA, ends="[]")
+    return _column_distance(float(n), int(k), float(kappa))
 
 
 def list_shift(ratio: ArrayLike) -> np.ndarray | float:
@@ -134,25 +165,24 @@ def list_shift(ratio: ArrayLike) -> np.ndarray | float:
 
 
 @cache
-def _list_bound(n, k):
-    """Result of `list_bound`, which takes a moment."""
+def _column_distance(n, k, kappa):
+    """Result of `column_distance`, which takes a moment."""
     rivals = n - 1
     score, weights = _rule(PLACES, -WIDEST_SCORE, WIDEST_SCORE)
     weights = weights * np.exp(-(score**2) / 2) / math.sqrt(2 * math.pi)
     above = special.betaincinv(k, rivals - k + 1, special.ndtr(-score))
     below = special.betaincinv(rivals - k + 1, k, special.ndtr(score))
     place = np.where(above < below, -special.ndtri(above), special.ndtri(below))
-    saved = np.array([_saved(float(y), rivals - k) for y in place])
-    found = float(weights @ (hinge_moments(place)[1] - 2 * saved) / weights.sum())
-    return max(found, 0.0)  # rounding may be larger than what the last of many places costs
+    saved = np.array([_saved(float(y), rivals - k, kappa) for y in place])
+    return float(weights @ (hinge_moments(place + kappa)[1] - 2 * saved) / weights.sum())
 
 
-def _saved(y, others):
-    """Integral over x < y of the mean of ``(x - A(x) - G)_+``, with so many competitors below y."""
+def _saved(y, others, kappa):
+    """Integral over x < y of the mean of ``(x - A(x) - g_1 + kappa)_+``, with so many competitors below y."""
 
     def size(gap):
         """Logarithm of a bound of the integrand; decreasing in the gap."""
-        return _log_transform(np.ones(1, dtype=complex), y, np.array([gap]), others)[0, 0].real
+        return _log_transform(np.ones(1, dtype=complex), y, np.array([gap]), others)[0, 0].real + kappa
 
     far = 1.0  # the gap beyond which nothing is saved
     while size(far) > LOWEST:
@@ -161,7 +191,7 @@ def _saved(y, others):
     gaps, weights = _rule(LEVELS, 0.0, far)
     omega = STEP * np.arange(FREQUENCIES)
     s = 1 + 1j * omega
-    transform = np.exp(_log_transform(s, y, gaps, others)) / s[:, None] ** 2
+    transform = np.exp(_log_transform(s, y, gaps, others) + kappa * s[:, None]) / s[:, None] ** 2
     transform[0] /= 2
     return weights @ (STEP / math.pi * transform.real.sum(axis=0))
 

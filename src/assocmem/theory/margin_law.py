@@ -11,10 +11,7 @@ the mean squared distance of a Gaussian column to what is asked. (For the percep
 capacity.) So the largest margin solves ``D(n, kappa) = d^2 / n``; it is that of a memory of norm d, and
 ``kappa / d`` per norm. At kappa = 0 the distance is that of a cone, `statistical_dimension`.
 
-The distance is computed as in `assocmem.theory.list_cone`, for a signal with mean ``-kappa``: with y the best
-competitor and A(x) the sum of ``(g_j - x)_+``,
-
-    D = E (y - G)_+^2 - 2 E int_{-inf}^y (x - A(x) - G)_+ dx,    G = g_1 - kappa.
+The distance is that of `assocmem.theory.list_cone` for the first place, with a signal of mean ``-kappa``.
 
 For many pairs the competitors are nearly at ``sqrt(2 log n)``, and to leading order
 ``D = (sqrt(2 log n) + kappa)^2``, so that ``kappa = sqrt(log n) (sqrt(c) - sqrt(2))`` for
@@ -24,29 +21,12 @@ Independence is an assumption: the law is derived, not proved, for pairs.
 """
 
 import math
-from functools import cache
 
-import numpy as np
-from scipy import special
 from scipy.optimize import brentq
 
 from assocmem.checks import is_number, require, require_number
-from assocmem.theory.list_cone import (
-    FREQUENCIES,
-    LEVELS,
-    LOWEST,
-    PLACES,
-    STEP,
-    WIDEST_SCORE,
-    _log_transform,
-    _rule,
-)
-from assocmem.theory.ridgeless import hinge_moments
+from assocmem.theory.list_cone import LARGEST_KAPPA, column_distance
 from assocmem.theory.tail_cone import LARGEST_N
-
-LARGEST_KAPPA = 20.0
-"""Margin up to which the integral over the transform is trusted: it begins at ``exp(kappa)``, and its step
-must be small against one over what is saved."""
 
 
 def margin_distance(n: float, kappa: float) -> float:
@@ -70,22 +50,7 @@ def margin_distance(n: float, kappa: float) -> float:
         For an n or kappa out of range.
     """
     require(is_number(n) and 3 <= n <= LARGEST_N, "n", n, "in [3, 1e12]")
-    require_number("kappa", kappa, 0, LARGEST_KAPPA, ends="[]")
-    return _margin_distance(float(n), float(kappa))
-
-
-@cache
-def _margin_distance(n, kappa):
-    """Result of `margin_distance`, which takes a moment."""
-    rivals = n - 1
-    score, weights = _rule(PLACES, -WIDEST_SCORE, WIDEST_SCORE)
-    weights = weights * np.exp(-(score**2) / 2)
-    # the best of the rivals, by the normal score of its place
-    above = special.betaincinv(1, rivals, special.ndtr(-score))
-    below = special.betaincinv(rivals, 1, special.ndtr(score))
-    best = np.where(above < below, -special.ndtri(above), special.ndtri(below))
-    saved = np.array([_saved(float(y), rivals - 1, kappa) for y in best])
-    return float(weights @ (hinge_moments(best + kappa)[1] - 2 * saved) / weights.sum())
+    return column_distance(n, 1, kappa)
 
 
 def largest_margin_law(n: float, ratio: float) -> float:
@@ -143,22 +108,3 @@ def margin_limit(log_n: float, ratio: float) -> float:
     require_number("log_n", log_n, 0)
     require_number("ratio", ratio, 0)
     return math.sqrt(log_n) * max(0.0, math.sqrt(ratio) - math.sqrt(2))
-
-
-def _saved(y, others, kappa):
-    """Integral over x < y of the mean of ``(x - A(x) - g_1 + kappa)_+``, with so many competitors below y."""
-
-    def size(gap):
-        """Logarithm of a bound of the integrand; decreasing in the gap."""
-        return _log_transform(np.ones(1, dtype=complex), y, np.array([gap]), others)[0, 0].real + kappa
-
-    far = 1.0  # the gap beyond which nothing is saved
-    while size(far) > LOWEST:
-        far *= 2
-    far = brentq(lambda gap: size(gap) - LOWEST, 0, far, xtol=1e-3 * far) if size(0.0) > LOWEST else far
-    gaps, weights = _rule(LEVELS, 0.0, far)
-    omega = STEP * np.arange(FREQUENCIES)
-    s = 1 + 1j * omega
-    transform = np.exp(_log_transform(s, y, gaps, others) + kappa * s[:, None]) / s[:, None] ** 2
-    transform[0] /= 2
-    return weights @ (STEP / math.pi * transform.real.sum(axis=0))

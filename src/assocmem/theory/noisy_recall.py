@@ -52,6 +52,9 @@ MIDDLE = 500.0
 CAPS = np.array([0.5, 0.65, 0.75, 0.82, 0.88, 0.93, 0.97, 1.0, 1.04, 1.1, 1.2, 1.4])
 """Levels of a clip that are tried, in units of the largest of n competitors."""
 
+NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
+"""Of the Gauss-Legendre rule on [-1, 1], over what a clip has left of a competitor."""
+
 TURN = math.sqrt(0.5)
 """Noise from which on removing large competitors does not help."""
 
@@ -400,11 +403,10 @@ def _log_capped_tail(level, cap, sigma, noise):
     total = math.hypot(sigma, noise)
     width = sigma * noise / total
     centre = np.minimum(level * (sigma / total) ** 2, cap)
-    nodes, weights = np.polynomial.legendre.leggauss(16)
     low, high = centre - 9 * width, np.minimum(cap, centre + 9 * width)
     half = 0.5 * (high - low)
-    x = (low + half)[..., None] + half[..., None] * nodes
+    x = (low + half)[..., None] + half[..., None] * NODES
     logs = special.log_ndtr(-(level[..., None] - x) / noise) - 0.5 * (x / sigma) ** 2
-    below = special.logsumexp(logs, b=weights, axis=-1) + np.log(half / (sigma * math.sqrt(2 * math.pi)))
+    below = special.logsumexp(logs, b=NODE_WEIGHTS, axis=-1) + np.log(half / (sigma * math.sqrt(2 * math.pi)))
     # Far below the level x + y > level is certain for y alone; nothing is missed below ``low`` but a tail.
     return np.minimum(np.logaddexp(at_cap, below), -1e-300)

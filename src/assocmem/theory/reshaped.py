@@ -552,7 +552,7 @@ def polar_half_ratio(log_n: float) -> float:
         log_d = 0.5 * (math.log(ratio * log_n) + log_n)
         c = math.exp(min(log_n - log_d, 50.0))
         if c < 1.06:
-            return -60.0
+            return gaussian_keys.LOG_NONE
         at = polar_moments(min(c, 1e6))
         # In units of the squared signal and of the load c / d.
         own, rival = (x / at.signal**2 / min(c, 1e6) for x in (at.signal_variance, at.rival_variance))

@@ -18,12 +18,16 @@ from assocmem.memories.least_squares import least_squares_memory, whitened_memor
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.memories.sparse_repair import repair_in_place, reserve_at_share, sparse_repair
 from assocmem.pairs.data import Facts, Pairs
+from assocmem.theory.forgetting import first_written_factor
+from assocmem.theory.reshaped import POLAR_SHARE, rule_constant
 from assocmem.training.fit import fit
 from assocmem.training.gradient_writes import muon_memory, softmax_memory
 from assocmem.training.losses import CrossEntropy
 
 DELTA = 0.05
 """Step of one pass of the delta rule, times ``n / d``."""
+GATE = 0.5
+"""What the gated delta rule forgets besides while n keys come, as the logarithm of a factor."""
 DELTA_TEN = 0.2
 """Step of ten passes, times ``n / d``."""
 PASS_SCALE = 2.0
@@ -147,9 +151,10 @@ def _cross_entropy(pairs):
     return fit(pairs, CrossEntropy(), ridge=RIDGE, tol=1e-2).W
 
 
-_FORGETS = 8 * (math.exp(2 * DELTA) - 1) / (2 * DELTA)
-_FORGETS_TEN = 8 * (math.exp(2 * DELTA_TEN) - 1) / (2 * DELTA_TEN)
-_GATED = DELTA + 0.5
+def _forgetting(x):
+    """The constant of outer products for the key that is written first, where the rest makes it fade."""
+    return float(8 * first_written_factor(x))
+
 
 _LISTED = (
     WriteRule(
@@ -186,7 +191,7 @@ _LISTED = (
         "delta rule (DeltaNet)",
         _delta(DELTA, 1),
         0,
-        _FORGETS,
+        _forgetting(DELTA),
         "derived",
         "Widrow and Hoff (1960); DeltaNet, Schlag et al. (2021)",
         "4 n d^2 operations",
@@ -196,7 +201,7 @@ _LISTED = (
         "delta rule, ten passes",
         _delta(DELTA_TEN, 10),
         0,
-        _FORGETS_TEN,
+        _forgetting(DELTA_TEN),
         "derived",
         "Widrow and Hoff (1960)",
         "40 n d^2 operations",
@@ -204,9 +209,9 @@ _LISTED = (
     WriteRule(
         "gated_delta",
         "gated delta rule",
-        _delta(DELTA, 1, 0.5),
+        _delta(DELTA, 1, GATE),
         0,
-        8 * (math.exp(2 * _GATED) - 1) / (2 * _GATED),
+        _forgetting(DELTA + GATE),
         "derived",
         "gated DeltaNet, Yang et al. (2024)",
         "4 n d^2 operations; its gate exp(-1/(2n)) is the best one for an endless stream of which the last n "
@@ -217,7 +222,7 @@ _LISTED = (
         "one step of Muon",
         _muon(1),
         0,
-        9 * math.pi**2 / 8,
+        float(rule_constant(POLAR_SHARE)),
         "derived",
         "Jordan et al. (2024); torch.optim.Muon",
         "five products of three matrices with d^2 entries, in bfloat16; the constant is that of the polar "

@@ -2,8 +2,10 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+import torch
 
 from assocmem.experiments.explicit.constructions import (
     Built,
@@ -12,6 +14,7 @@ from assocmem.experiments.explicit.constructions import (
     smallest_dimension,
 )
 from assocmem.experiments.ladder.rules import WriteRule
+from assocmem.pairs.data import Pairs
 from assocmem.pairs.scores import retrieval_margins
 from assocmem.pairs.sizes import top1_ratio
 
@@ -37,26 +40,30 @@ class Retrieved:
     newest: float
 
 
-def smallest(rule: WriteRule, n: int, *, seed: int) -> int:
+def smallest(write: Callable[[Pairs], torch.Tensor], n: int, *, seed: int) -> tuple[int, torch.Tensor]:
     """Dimension from which a rule retrieves every pair of an instance: there it does, one below it does not.
 
     Parameters
     ----------
-    rule : WriteRule
+    write : callable
+        From `Pairs` to a memory.
     n, seed : int
         As in `assocmem.experiments.explicit.constructions.nested_pairs`.
 
     Returns
     -------
-    int
+    d : int
+    W : Tensor, shape (d, d)
+        What the rule wrote there.
 
     Raises
     ------
     ArithmeticError
         If it does not even succeed in the longest dimension.
     """
-    construction = Construction(rule.name, lambda pairs: Built(rule.write(pairs), 0), START)
-    return smallest_dimension(construction, n, seed=seed)[0]
+    construction = Construction("the rule", lambda pairs: Built(write(pairs), 0), START)
+    d, built = smallest_dimension(construction, n, seed=seed)
+    return d, built.W
 
 
 def mean_ratio(n: int, dimensions: Sequence[int]) -> tuple[float, float]:
