@@ -3,7 +3,7 @@
 **Rounding.** With b bits an entry has one of ``2^b`` values, ``(k + 1/2) step`` for ``k = -2^(b - 1), ...,
 2^(b - 1) - 1``: evenly spaced, symmetric, and without zero. One bit is a sign times a scale. The step is the
 one with the least squared error, found on the entries themselves, for the whole memory or for each row. At it
- the error is uncorrelated with what is kept, so that the rounded memory is ``(1 - D) W`` and noise of
+the error is uncorrelated with what is kept, so that the rounded memory is ``(1 - D) W`` and noise of
 variance ``D (1 - D)``, D the relative squared error (Max 1960; of normal entries D = 1 - 2 / pi for one bit).
 
 **Random rounding** takes one of the two nearest values with chances that make the mean right, so that it is
