@@ -35,8 +35,7 @@ def chosen(facts: Facts, which: Sequence[int] | torch.Tensor) -> Facts:
     -------
     Facts
     """
-    which = torch.as_tensor(which, dtype=torch.int64)
-    return Facts(targets=facts.U, keys=facts.V[:, which], answers=facts.answers[which])
+    return facts.chosen(torch.as_tensor(which, dtype=torch.int64))
 
 
 def repeated_keys(facts: Facts) -> list[tuple[int, int]]:

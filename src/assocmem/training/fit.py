@@ -59,7 +59,7 @@ class Fit:
         Thresholds of the columns.
     margins : Tensor, shape (n,)
     loss, objective : float
-        Mean loss of a key, without and with the ridge.
+        Mean loss of a key, by the weights of the facts where there are any, without and with the ridge.
     nu : float
         ``|W|_F / d``, or over the square root of the number of entries.
     gap : float
@@ -101,6 +101,7 @@ def fit(
     Parameters
     ----------
     pairs : Pairs or Facts
+        Where facts have weights, the mean is that with weights.
     loss : CrossEntropy or TailAverage
     ridge : float
         Positive. (Figure 1 of the paper states ``ridge * n / d^2``.)
