@@ -35,7 +35,9 @@ def chosen(facts: Facts, which: Sequence[int] | torch.Tensor) -> Facts:
     -------
     Facts
     """
-    return facts.chosen(torch.as_tensor(which, dtype=torch.int64))
+    which = torch.as_tensor(which, dtype=torch.int64)
+    weights = None if facts.weights is None else facts.weights[which]
+    return Facts(targets=facts.U, keys=facts.V[:, which], answers=facts.answers[which], weights=weights)
 
 
 def repeated_keys(facts: Facts) -> list[tuple[int, int]]:
