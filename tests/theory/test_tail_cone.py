@@ -42,7 +42,7 @@ def test_thresholds_count_the_dimensions_of_the_face(m, k):
     for _ in range(60):
         rivals = np.sort(rng.standard_normal(m))[::-1]
         upper, lower = rivals[:k][::-1][None], rivals[k:][None]
-        thresholds = _signal_thresholds(upper, lower, upper.mean(axis=1), k)[0]
+        (thresholds,), _ = _signal_thresholds(upper, lower, upper.mean(axis=1), k)
         signal = rng.normal(-0.5, 1.5)
         dimension, _ = face_dimension(np.append(signal, rivals), k, G)
         assert dimension == (signal < thresholds).sum()
@@ -90,7 +90,7 @@ def test_short_tails_of_very_many_pairs():
 
 def test_order_statistics_have_the_moments_of_sorted_samples():
     rng = np.random.default_rng(0)
-    upper, lower, top = _order_statistics(40, 12, rng)
+    upper, lower, top = _order_statistics(40, 12, 0, 40)
     sample = -np.sort(-rng.standard_normal((20000, 40)), axis=1)
     np.testing.assert_allclose(upper.mean(axis=0), sample[:, :12][:, ::-1].mean(axis=0), atol=0.02)
     np.testing.assert_allclose(lower.mean(axis=0), sample[:, 12:].mean(axis=0), atol=0.02)
@@ -99,7 +99,7 @@ def test_order_statistics_have_the_moments_of_sorted_samples():
 
 def test_a_long_tail_is_summed_by_its_conditional_mean():
     """More than the window: the mean of the largest 200 of 1000."""
-    _, _, top = _order_statistics(1000, 200, np.random.default_rng(0))
+    _, _, top = _order_statistics(1000, 200, 0, 120)
     sample = -np.sort(-np.random.default_rng(1).standard_normal((4000, 1000)), axis=1)[:, :200].mean(axis=1)
     assert top.mean() == pytest.approx(sample.mean(), abs=0.003)
     assert top.std() == pytest.approx(sample.std(), rel=0.05)
