@@ -74,6 +74,13 @@ def test_many_pairs_give_the_critical_load(r):
     assert statistical_dimension(n, round(r * (n - 1))) == pytest.approx(1 / critical_load(r), rel=6e-4)
 
 
+@pytest.mark.parametrize("r", [0.1, 0.3])
+def test_ranks_of_very_many_pairs_are_told_apart(r):
+    """At 1e12 pairs neighbours in a long tail differ by 1e-12, and the dimension no longer depends on n."""
+    few, many = (face_moments(n, round(r * (n - 1)), repeats=1)[:3] for n in (1e8, 1e12))
+    assert many == pytest.approx(few, rel=3e-5)
+
+
 def test_a_tail_in_the_extremes_of_very_many():
     """k = 1000 of 1e12, where ranks are 1e-12 apart in probability: the limit again."""
     assert statistical_dimension(1e12, 1000) == pytest.approx(1 / critical_load(1e-9), rel=3e-3)
