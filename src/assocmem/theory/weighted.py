@@ -38,7 +38,7 @@ from assocmem.theory.scalar import (
 )
 
 LEAST_STEP = 1e-13
-"""Step ``chi p`` of the proximal map below which a margin does not move in any digit that counts."""
+"""Step ``chi p`` of the proximal map, over nu where that is below one, that moves no digit that counts."""
 
 LARGEST_WEIGHT = 1e150
 """Of which a square is a number."""
@@ -60,6 +60,9 @@ NEWTON_RESIDUAL = 1e-11
 
 LOG_LARGEST = 650.0
 """Logarithm of the largest step of a proximal map, near that of the largest number."""
+
+LEAST_SQUARE = 1e-290
+"""Mean square of a pull that still has digits."""
 
 LONGEST_STEP = 20.0
 """In the logarithm of chi."""
@@ -358,18 +361,26 @@ def _susceptibility(nu, c, values, counts, start):
     """The chi of the first equation, by Newton's method in its logarithm."""
     log_chi, low, high = np.log(start), -np.inf, np.inf
     most = LOG_LARGEST - np.log(values.max())
-    for _ in range(200):
+    for k in range(200):
+        if high - low <= STEP_TOLERANCE:
+            break
         log_chi = min(log_chi, most)
         chi = np.exp(log_chi)
         channel = _Channels(nu, c, chi, values, counts)
         square = channel.sum(channel.a**2, 2)
+        if square < LEAST_SQUARE:  # chi is so large that no pull is a number
+            high = log_chi
+            log_chi = 0.5 * (low + high) if np.isfinite(low) else log_chi - LONGEST_STEP
+            continue
         miss = np.log(square) + 2 * log_chi - 2 * np.log(nu)
         low, high = (log_chi, high) if miss < 0 else (low, log_chi)
         response = channel.sum(channel.a**2 / (1 + channel.tau * channel.b), 2)
         if miss < 0 and log_chi == most:
             break
         following = log_chi - np.clip(miss * square / (2 * response), -LONGEST_STEP, LONGEST_STEP)
-        if not low <= following <= high:
+        # between classes that are saturated Newton's method goes in circles
+        halve = k % 4 == 3 and high - low < 10 * LONGEST_STEP and abs(following - log_chi) > 0.1
+        if halve or not low <= following <= high:
             log_chi = 0.5 * (low + high)
             continue
         moved, log_chi = abs(following - log_chi), following
@@ -417,18 +428,34 @@ def _newton(values, counts, r, beta, ridge, nu, chi):
     return None
 
 
+def _edges(x, tau, nu):
+    """Proximal maps for the edges of panels, near enough for none of them to be far from its G.
+
+    Where nu is small and tau large, a few digits are not enough.
+    """
+    y = _near_prox(x, tau)
+    for _ in range(60):
+        a = special.expit(-y)
+        miss = y - tau * a - x
+        if np.all(np.abs(miss) <= 0.05 * nu + 1e-12 * (np.abs(x) + np.abs(y))):
+            break
+        y = np.clip(y - miss / (1 + tau * a * special.expit(y)), x, x + tau)
+    return y
+
+
 class _Channels:
     """Nodes of the channels of all weights, and sums over them."""
 
     def __init__(self, nu, c, chi, values, counts):
         tau = chi * values
         powers = counts, counts * values, counts * values**2
-        still = tau <= LEAST_STEP
+        least = LEAST_STEP * min(1.0, nu)
+        still = tau <= least
         if np.any(still):  # they share one channel
-            tau = np.append(tau[~still], LEAST_STEP)
+            tau = np.append(tau[~still], least)
             powers = [np.append(many[~still], many[still].sum()) for many in powers]
         grid = np.arange(-GAUSSIAN_RANGE, GAUSSIAN_RANGE + GAUSSIAN_STEP, GAUSSIAN_STEP)
-        edges = _near_prox(nu * grid - c, tau[:, None])
+        edges = _edges(nu * grid - c, tau[:, None], nu)
         bends = np.arange(-LOGISTIC_RANGE, np.log1p(tau.max()) + LOGISTIC_RANGE, LOGISTIC_STEP)
         bends = np.clip(bends, edges[:, :1], edges[:, -1:])
         edges = np.sort(np.concatenate([edges, bends], axis=1), axis=1)
