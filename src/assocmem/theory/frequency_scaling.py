@@ -155,9 +155,7 @@ def convex_constant(s: float, r: float) -> float:
     return _Convex(float(tail_mean(r))).constant(s)
 
 
-def trained_constant(
-    s: float, r: float, *, beta: float, gamma: float = 1.0, smoothed: bool = False
-) -> float:
+def trained_constant(s: float, r: float, *, beta: float, gamma: float = 1.0, smoothed: bool = False) -> float:
     """The constant of training with the weights ``p^gamma`` as the ridge goes to zero.
 
     Parameters
