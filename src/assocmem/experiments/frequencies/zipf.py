@@ -31,7 +31,7 @@ TRAINED = ("tail_average", "cross_entropy", "keep", "keep_first")
 """Those that are minimisers."""
 
 LEAST_SHARE = 1e-4
-"""Top share for which weights of outer products are made at least; the first place of more facts asks less."""
+"""Least top share for which weights of outer products are made: the first place of more facts asks less."""
 
 EDGES = (0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)
 """Of ranks over ``d^2``, between which shares of facts are told that are lost."""
