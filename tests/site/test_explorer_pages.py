@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from conftest import DRAWN, TAKES
+from conftest import TAKES, draw_nothing
 
 from assocmem.pairs.sizes import tail_count
 from assocmem.theory import kinematics
@@ -26,7 +26,8 @@ LARGEST = 2_000_000  # bytes of a page beyond what all pages share
 
 @pytest.fixture
 def explorer(page, origin):
-    """Open an explorer at settings, as a link would."""
+    """Open an explorer at settings, as a link would; its formulas are looked at elsewhere."""
+    draw_nothing(page)
 
     def open_page(name, **settings):
         query = "&".join(f"{key}={value!r}" for key, value in settings.items())
@@ -416,7 +417,7 @@ def test_the_map_lets_a_finger_scroll_and_takes_a_tap(browser, origin):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
     page.set_default_timeout(TAKES)
-    page.route(DRAWN, lambda route: route.fulfill(body="", content_type="text/javascript"))
+    draw_nothing(page)
     page.goto(f"{origin}/book/explore_phase.html?r=0.15&load=0.2", wait_until="domcontentloaded")
     page.wait_for_selector("#phase-explorer .am-readings td")
     assert "pan-y" in page.eval_on_selector("#phase-map", "map => getComputedStyle(map).touchAction")
