@@ -105,20 +105,25 @@ def test_cross_entropy_without_stored_scores(n, d, precision, device):
         assert float(error) <= tolerance * float(expected.abs().max()), name
 
 
-@pytest.mark.parametrize("loss", [CrossEntropy(), TailAverage(0.3, 3.0)], ids=str)
-def test_facts_with_targets_in_common(loss, device, monkeypatch):
+@pytest.mark.parametrize(
+    ("loss", "weights"),
+    [(CrossEntropy(), torch.linspace(0.1, 9, 40)), (TailAverage(0.3, 3.0), None)],
+    ids=["weighted", "alike"],
+)
+def test_facts_with_targets_in_common(loss, weights, device, monkeypatch):
     generator = torch.Generator().manual_seed(0)
     U, V, W, D = (
         torch.randn(*size, dtype=torch.float64, generator=generator).to(device)
         for size in ((5, 19), (3, 40), (5, 3), (5, 3))
     )
-    facts = Facts(U, V, torch.randint(19, (40,), generator=generator))
+    facts = Facts(U, V, torch.randint(19, (40,), generator=generator), weights)
     found = everything(loss, (facts, W, D))
     if isinstance(loss, CrossEntropy):
         done = attended_pass(facts, W, features=True)
+        found |= {"loss": torch.tensor(done.loss).double()}
         found |= {"gradient": done.gradient.cpu(), "features": done.features.cpu()}
     monkeypatch.undo()
-    facts, W, D = Facts(facts.U.cpu(), facts.V.cpu(), facts.answers.cpu()), W.cpu(), D.cpu()
+    facts, W, D = Facts(facts.U.cpu(), facts.V.cpu(), facts.answers.cpu(), weights), W.cpu(), D.cpu()
     for name, expected in everything(loss, (facts, W, D)).items():
         torch.testing.assert_close(found[name], expected, rtol=1e-10, atol=1e-12)
 
