@@ -196,6 +196,11 @@ DRAWN = re.compile(r"/(tex-svg-full|fontawesome/.*)\.js\b")
 """The scripts that draw formulas and icons: they take longer than all widgets, which do without."""
 
 
+def draw_nothing(page):
+    """Leave formulas and icons undrawn on what a page opens from now on."""
+    page.route(DRAWN, lambda route: route.fulfill(body="", content_type="text/javascript"))
+
+
 @cache
 def widget_pages() -> dict[str, str]:
     """Return the page of each widget of the built book."""
@@ -213,7 +218,7 @@ def widget(page, origin):
 
     Formulas and icons are not drawn: other tests look at them.
     """
-    page.route(DRAWN, lambda route: route.fulfill(body="", content_type="text/javascript"))
+    draw_nothing(page)
 
     def open_page(name, **settings):
         query = "&".join(f"{name}.{key}={value!r}" for key, value in settings.items())

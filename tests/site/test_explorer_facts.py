@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from conftest import draw_nothing
 from scipy import special
 from test_explorer_pages import put
 
@@ -29,7 +30,8 @@ SIZES = [  # d_in, d_out, m, k
 
 @pytest.fixture
 def explorer(page, origin):
-    """Open the explorer at an address, as a link would."""
+    """Open the explorer at an address, as a link would; its formulas are looked at elsewhere."""
+    draw_nothing(page)
 
     def open_page(address="?of=facts"):
         page.goto("about:blank")

@@ -1,10 +1,12 @@
 """The explorer pages compute what the package computes, and answer to mouse, keys and addresses."""
 
+import contextlib
 import math
 import re
 
 import numpy as np
 import pytest
+from conftest import TAKES, draw_nothing
 
 from assocmem.pairs.sizes import tail_count
 from assocmem.theory import kinematics
@@ -18,12 +20,14 @@ pytestmark = [pytest.mark.site, pytest.mark.parametrize("origin", ["disk"], indi
 
 EXPLORERS = ("capacity", "phase", "ridge")
 STILL = "() => new Promise(done => { const at = scrollY; setTimeout(() => done(at === scrollY), 300); })"
+GESTURES = 6  # that a finger makes at most, until the page has seen one
 LARGEST = 2_000_000  # bytes of a page beyond what all pages share
 
 
 @pytest.fixture
 def explorer(page, origin):
-    """Open an explorer at settings, as a link would."""
+    """Open an explorer at settings, as a link would; its formulas are looked at elsewhere."""
+    draw_nothing(page)
 
     def open_page(name, **settings):
         query = "&".join(f"{key}={value!r}" for key, value in settings.items())
@@ -397,33 +401,52 @@ def test_the_path_stays_in_view_while_a_slider_moves(explorer):
     assert page.locator("#ridge-norm path.am-pale").count() == 0
 
 
+def until(page, gesture, seen):
+    """Make a gesture until it is seen: a busy machine may take a slow finger for one that rests."""
+    from playwright.sync_api import TimeoutError
+
+    for _ in range(GESTURES):
+        gesture()
+        with contextlib.suppress(TimeoutError):
+            page.wait_for_function(seen, timeout=TAKES / GESTURES)
+            return
+    pytest.fail(f"not after {GESTURES} gestures: {seen}")
+
+
 def test_the_map_lets_a_finger_scroll_and_takes_a_tap(browser, origin):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
-    page.goto(f"{origin}/book/explore_phase.html?r=0.15&load=0.2")
+    page.set_default_timeout(TAKES)
+    draw_nothing(page)
+    page.goto(f"{origin}/book/explore_phase.html?r=0.15&load=0.2", wait_until="domcontentloaded")
     page.wait_for_selector("#phase-explorer .am-readings td")
     assert "pan-y" in page.eval_on_selector("#phase-map", "map => getComputedStyle(map).touchAction")
-    page.locator("#phase-map").scroll_into_view_if_needed()
-    box = page.locator("#phase-map").bounding_box()
     touch = context.new_cdp_session(page)
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.7
-    before = page.evaluate("scrollY")
-    touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
-    for i in range(1, 8):
-        touch.send(
-            "Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y - 25 * i}]}
+
+    def place(across, down):
+        page.evaluate(
+            "document.querySelector('#phase-map').scrollIntoView({block: 'center', behavior: 'instant'})"
         )
-    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    page.wait_for_function("before => scrollY > before + 50", arg=before)
+        page.wait_for_function(STILL)
+        box = page.locator("#phase-map").bounding_box()
+        return box["x"] + across * box["width"], box["y"] + down * box["height"]
+
+    def swipe():
+        x, y = place(0.5, 0.7)
+        page.evaluate("() => { window.before = scrollY; }")
+        moves = [("touchStart", 0), *(("touchMove", 25 * i) for i in range(1, 8)), ("touchEnd", None)]
+        for kind, up in moves:
+            points = [] if up is None else [{"x": x, "y": y - up}]
+            touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    until(page, swipe, "() => scrollY > before + 50")
     assert (page.input_value("#set-r"), page.input_value("#set-load")) == ("0.15", "0.2")
     page.wait_for_function(STILL)
-    page.evaluate(
-        "document.querySelector('#phase-map').scrollIntoView({block: 'center', behavior: 'instant'})"
+    until(
+        page,
+        lambda: page.touchscreen.tap(*place(0.6, 0.6)),
+        "() => document.querySelector('#set-r').value > 0.5",
     )
-    page.wait_for_function(STILL)
-    box = page.locator("#phase-map").bounding_box()
-    page.touchscreen.tap(box["x"] + 0.6 * box["width"], box["y"] + 0.6 * box["height"])
-    page.wait_for_function("() => document.querySelector('#set-r').value > 0.5")
     context.close()
 
 

@@ -54,12 +54,12 @@ def test_weights_are_a_proof_for_mapped_facts_and_not_for_shifted_keys():
     ("change", "message"),
     [
         ({"A": np.eye(3)}, "A = 'shape"),
-        ({"a": np.zeros(4)}, "a = 'shape"),
-        ({"B": np.full((4, 4), np.nan)}, "B ="),
+        ({"a": np.zeros(12)}, "a = 'shape"),
+        ({"B": np.full((12, 12), np.nan)}, "B ="),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(change, message):
-    facts = facts_of("capital", "true", 4, 0)
-    good = {"A": np.eye(4), "a": np.zeros((4, 1)), "B": np.eye(4)}
+    facts = facts_of("capital", "true", 12, 0)
+    good = {"A": np.eye(12), "a": np.zeros((12, 1)), "B": np.eye(12)}
     with pytest.raises(ValueError, match=message):
         mapped(facts, **good | change)
