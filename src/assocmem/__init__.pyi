@@ -43,6 +43,7 @@ from .pairs.sizes import tail_count as tail_count
 from .pairs.sizes import top1_ratio as top1_ratio
 from .pairs.tail_average import smoothed_tail_average as smoothed_tail_average
 from .pairs.tail_average import tail_average as tail_average
+from .theory.frequencies import Frequencies as Frequencies
 from .theory.kinematics import critical_dimension as critical_dimension
 from .theory.kinematics import retrieval_probability as retrieval_probability
 from .theory.kinematics import statistical_dimension as statistical_dimension
@@ -59,6 +60,8 @@ from .theory.ridgeless import solve_unsat as solve_unsat
 from .theory.ridgeless import tail_mean as tail_mean
 from .theory.scalar import ScalarSolution as ScalarSolution
 from .theory.scalar import solve_scalar as solve_scalar
+from .theory.weighted import WeightedSolution as WeightedSolution
+from .theory.weighted import solve_weighted as solve_weighted
 from .training.fit import Fit as Fit
 from .training.fit import fit as fit
 from .training.gradient_writes import muon_memory as muon_memory
