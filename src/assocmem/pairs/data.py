@@ -15,6 +15,13 @@ CHECKED_COLUMNS = 4096
 WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 """Types in which answers may be given."""
 
+WIDEST_WEIGHTS = 1e100
+"""Largest weight over the smallest up to which products of weights neither overflow nor vanish."""
+
+MEAN_OF_ONE = 1e-15
+"""Deviation from one up to which the mean of weights is one: what divisions by it leave. Weights that have it
+are kept to the last digit, so that a problem stays the same problem however often it is copied."""
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -86,6 +93,11 @@ class Pairs:
         """The target of each key, by its number, shape (n,)."""
         return torch.arange(self.n, device=self.U.device)
 
+    @property
+    def weights(self) -> None:
+        """None: all pairs count alike."""
+        return None
+
     def answered(self, keys: slice | torch.Tensor = slice(None)) -> torch.Tensor:
         """Targets of some keys, by default of all.
 
@@ -113,6 +125,15 @@ class Pairs:
         """
         return Pairs(U, V)
 
+    def unweighted(self) -> "Pairs":
+        """The same pairs, all of which count alike in any case.
+
+        Returns
+        -------
+        Pairs
+        """
+        return self
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -120,6 +141,14 @@ class Facts:
 
     Several keys may have the same answer, targets may be nobody's answer, and targets and keys may have
     dimensions of their own. `Pairs` are the case of one key for each target.
+
+    Keys may have weights, such as how often each fact is asked. A key of weight 2 then counts like two equal
+    keys: the mean of losses becomes ``(1/n) sum p_i loss_i``. Weights are read by everything that takes a
+    mean of losses: the passes and Hessians of `assocmem.training.passes` and `assocmem.training.list_loss`,
+    the fits with their gaps, metrics and checkpoints, and `assocmem.training.gradient_writes`. Nothing else
+    reads them, since it does not depend on them: scores, margins, ranks and percentiles are those of single
+    keys, whether some memory retrieves all facts is the same question at any weights, and the memories of
+    `assocmem.memories` are written with each key once. Removals are of `Pairs`, which have no weights.
 
     Attributes
     ----------
@@ -132,17 +161,23 @@ class Facts:
     answers : Tensor, shape (n,)
         Numbers of targets, from 0 to ``m - 1``; the target of key i is column ``answers[i]``. By default
         0, 1, ..., n - 1.
+    weights : Tensor, shape (n,), or None
+        How much each key counts, of float64 and with mean one. Any positive finite numbers may be given, one
+        for each key and within a factor of 1e100 of each other; they are divided by their mean. By default
+        None: all keys count alike, and nothing is multiplied by ones.
 
     Raises
     ------
     ValueError
         If the vectors are not floating-point matrices on one device with finite entries, if there are fewer
-        than two targets or no key, or if the answers are not one number of a target for each key.
+        than two targets or no key, if the answers are not one number of a target for each key, or if the
+        weights are not one positive number for each key.
     """
 
     targets: torch.Tensor
     keys: torch.Tensor
     answers: torch.Tensor | None = None
+    weights: torch.Tensor | None = None
 
     def __post_init__(self) -> None:
         """Check the tensors; the errors are those of the class."""
@@ -162,6 +197,8 @@ class Facts:
             require(len(X) >= 1, name, describe(X), "at least one row")
         _require_finite(targets=self.targets, keys=self.keys)
         object.__setattr__(self, "answers", self._checked_answers())
+        if self.weights is not None:
+            object.__setattr__(self, "weights", self._checked_weights())
 
     def _checked_answers(self) -> torch.Tensor:
         """The answers as a tensor of long integers beside the targets."""
@@ -181,6 +218,37 @@ class Facts:
             key = int(outside[0])
             require(False, f"answers[{key}]", int(answers[key]), f"from 0 to m - 1 = {self.m - 1}")
         return answers.clone()
+
+    def _checked_weights(self) -> torch.Tensor:
+        """The weights over their mean, in float64 beside the targets.
+
+        The sum is exact and every division rounded by itself, so that no device and no number of threads
+        makes another problem of the same weights.
+        """
+        weights = self.weights
+        try:
+            if isinstance(weights, np.ndarray) and weights.dtype.kind in "fiu":
+                weights = np.array(weights, dtype=np.float64)
+            weights = torch.as_tensor(weights)
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            require(False, "weights", type(self.weights).__name__, f"{self.n} positive numbers")
+        known = is_dense(weights) and (weights.is_floating_point() or weights.dtype in WHOLE)
+        known = known and weights.shape == (self.n,)
+        require(known, "weights", describe(weights), f"one positive number for each of {self.n} keys")
+        weights = weights.detach().as_subclass(torch.Tensor).resolve_neg().to("cpu", torch.float64)
+        wrong = (~(torch.isfinite(weights) & (weights > 0))).nonzero()
+        if len(wrong):
+            key = int(wrong[0])
+            require(False, f"weights[{key}]", float(weights[key]), "positive and finite")
+        low, high = float(weights.min()), float(weights.max())
+        near = low >= high / WIDEST_WEIGHTS
+        allowed = f"within a factor of {WIDEST_WEIGHTS:g} of each other"
+        require(near, "weights", f"from {low:g} to {high:g}", allowed)
+        scaled = torch.ldexp(weights, torch.tensor(-math.frexp(high)[1]))  # else a sum may overflow
+        mean = math.fsum(scaled.tolist()) / self.n
+        if high <= self.n and abs(math.ldexp(mean, math.frexp(high)[1]) - 1) <= MEAN_OF_ONE:
+            scaled, mean = weights.clone(), 1.0
+        return (scaled / mean).to(self.targets.device)
 
     @property
     def U(self) -> torch.Tensor:
@@ -242,7 +310,31 @@ class Facts:
         -------
         Facts
         """
-        return Facts(U, V, self.answers)
+        return Facts(U, V, self.answers, self.weights)
+
+    def chosen(self, which: slice | torch.Tensor) -> "Facts":
+        """Some of the facts, with all the targets.
+
+        Parameters
+        ----------
+        which : slice or Tensor of integers or flags
+
+        Returns
+        -------
+        Facts
+            With the weights of these facts, whose mean is one again.
+        """
+        weights = None if self.weights is None else self.weights[which]
+        return Facts(self.targets, self.keys[:, which], self.answers[which], weights)
+
+    def unweighted(self) -> "Facts":
+        """The same facts, all of which count alike.
+
+        Returns
+        -------
+        Facts
+        """
+        return self if self.weights is None else Facts(self.targets, self.keys, self.answers)
 
 
 def _from_array(X: object) -> object:
@@ -443,6 +535,51 @@ def require_pairs(pairs: object) -> None:
 def require_facts(pairs: object) -> None:
     """Check that an argument is an instance of `Pairs` or of `Facts`."""
     require_instance("pairs", pairs, (Pairs, Facts))
+
+
+def times_weights(
+    pairs: Pairs | Facts, x: torch.Tensor, keys: slice | torch.Tensor = slice(None)
+) -> torch.Tensor:
+    """Numbers of keys, each multiplied by the weight of its key.
+
+    Parameters
+    ----------
+    pairs : Pairs or Facts
+    x : Tensor, shape (..., b)
+        A number, or several, for each of these keys.
+    keys : slice or Tensor of integers
+        By default all.
+
+    Returns
+    -------
+    Tensor, shape (..., b)
+        Of the type of ``x``; ``x`` itself, and no operation, where there are no weights.
+    """
+    require_facts(pairs)
+    return x if pairs.weights is None else (x * pairs.weights[keys]).to(x.dtype)
+
+
+def mean_loss(pairs: Pairs | Facts, margins: torch.Tensor) -> float:
+    """Mean of the logistic losses ``log(1 + exp(-m_i))`` of margins, by the weights where there are any.
+
+    Parameters
+    ----------
+    pairs : Pairs or Facts
+    margins : Tensor, shape (n,)
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For margins that do not fit the pairs.
+    """
+    require_facts(pairs)
+    require_array("margins", margins, (pairs.n,))
+    logs = torch.nn.functional.logsigmoid(margins)  # softplus is off by 2e-9 beyond its threshold
+    return float(-(logs if pairs.weights is None else logs * pairs.weights).mean())
 
 
 def require_array(

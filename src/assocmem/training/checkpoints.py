@@ -1,8 +1,8 @@
 """The state of a fit in a file, and whether a state fits a problem.
 
-A state belongs to the bytes of the targets and keys, the loss and the ridge. The bytes are hashed pair by
-pair as little-endian float64, so that neither threads nor the device nor the layout in memory matter, as they
-would for a floating-point sum. The state itself is kept as it is on a processor and goes to any device.
+A state belongs to the bytes of the targets, keys, answers and weights, the loss and the ridge. The bytes are
+hashed pair by pair as little-endian float64, so that neither threads nor the device nor the layout in memory
+matter, as they would for a floating-point sum. The state itself is kept as it is on a processor and goes to any device.
 
 Three things can be there instead of a state that fits. Nothing, an empty file, or part of a state that broke
 off while it was written: there is nothing to lose, and the fit begins anew. Anything else, such as the state
@@ -59,10 +59,10 @@ def identity(pairs: Pairs | Facts, loss: Loss, ridge: float) -> dict:
 
 
 def digest(pairs: Pairs | Facts) -> str:
-    """SHA-256 of targets, keys and answers.
+    """SHA-256 of targets, keys, answers and weights.
 
     Vectors count one after the other, each number as little-endian float64; answers, which pairs need none,
-    follow as little-endian integers.
+    follow as little-endian integers, and weights, where there are any, as little-endian float64.
     """
     total = hashlib.sha256()
     for X in (pairs.U, pairs.V):
@@ -71,6 +71,8 @@ def digest(pairs: Pairs | Facts) -> str:
             total.update(rows.numpy().astype("<f8", copy=False).data)
     if isinstance(pairs, Facts):
         total.update(pairs.answers.cpu().numpy().astype("<i8", copy=False).data)
+    if pairs.weights is not None:
+        total.update(pairs.weights.cpu().numpy().astype("<f8", copy=False).data)
     return total.hexdigest()
 
 

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import torch
 
 from assocmem.checks import require_flag, require_instance, require_integer, require_number
-from assocmem.pairs.data import Facts, Pairs
+from assocmem.pairs.data import Facts, Pairs, times_weights
 from assocmem.training.losses import Loss, ScoresOverflow, TailAverage, require_loss
 from assocmem.training.metric import METRIC_KEYS, Inverse, exact_inverse, model_inverse
 from assocmem.training.passes import Pass, loss_pass
@@ -407,14 +407,16 @@ def _first_step(
     """
     change = torch.linalg.vecdot(point.done.features, direction @ pairs.V, dim=0)
     a = torch.sigmoid(-point.done.margins)
+    weighted_change = times_weights(pairs, change)
     ridge_curvature = ridge / pairs.entries * float((direction * direction).sum())
     # the model that the direction comes from has the curvature -slope; the rest is not the logistic loss's
-    rest = max(ridge_curvature, -slope - float((a * (1 - a) * change**2).mean()))
+    bends = times_weights(pairs, a * (1 - a) * change**2)
+    rest = max(ridge_curvature, -slope - float(bends.mean()))
     ridge_slope = ridge / pairs.entries * float((direction * point.W).sum())
     low, high = 0.0, LONGEST_STEP
     for _ in range(HALVINGS):
         step = 0.5 * (low + high)
-        weights = torch.sigmoid(-(point.done.margins + step * change))
-        falling = ridge_slope + step * rest < float((weights * change).mean())
+        a = torch.sigmoid(-(point.done.margins + step * change))
+        falling = ridge_slope + step * rest < float((a * weighted_change).mean())
         low, high = (step, high) if falling else (low, step)
     return step

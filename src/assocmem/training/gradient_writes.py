@@ -3,7 +3,8 @@
 The gradient of ``sum_i (log sum_j exp(scale s_ji) - scale s_ii)`` over ``-scale`` is
 ``sum_i (u_i - sum_j p_ji u_j) v_i'`` with the softmax p of the scores of a key. At W = 0 that is the sum of
 outer products, with targets less their mean. The next step adds most where the softmax does not yet find the
-signal and takes away what stands beside it: a repair in place whose weights are soft.
+signal and takes away what stands beside it: a repair in place whose weights are soft. Where facts have
+weights, every sum over keys is one with weights.
 
 Layers that learn while they are used take such steps in blocks of keys, each from the memory that the blocks
 before have left (Sun et al., 2024: TTT); Muon turns each gradient into a matrix with nearly equal singular
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 import torch
 
 from assocmem.checks import require, require_integer, require_number
-from assocmem.pairs.data import Facts, Pairs, require_facts
+from assocmem.pairs.data import Facts, Pairs, require_facts, times_weights
 from assocmem.pairs.scores import block_columns, require_finite_products
 from assocmem.pairs.sizes import column_slices
 from assocmem.training.losses import CrossEntropy
@@ -148,7 +149,8 @@ def _at_zero(pairs):
 
 def _first(pairs, columns):
     """``sum_i (u_i - sum_j p_ji u_j) v_i'`` over some keys where all scores are equal."""
-    found = (pairs.answered(columns) - pairs.U.mean(dim=1, keepdim=True)) @ pairs.V[:, columns].T
+    wanted = pairs.answered(columns) - pairs.U.mean(dim=1, keepdim=True)
+    found = times_weights(pairs, wanted, columns) @ pairs.V[:, columns].T
     require_finite_products(found)
     return found
 
@@ -162,5 +164,5 @@ def _pulled(pairs, W, columns, scale):
         keys = slice(columns.start + part.start, columns.start + part.stop)
         V = pairs.V[:, keys]
         P = torch.softmax((W @ V * scale).T @ U, dim=1)
-        found.addmm_(pairs.answered(keys) - U @ P.T, V.T)
+        found.addmm_(times_weights(pairs, pairs.answered(keys) - U @ P.T, keys), V.T)
     return found

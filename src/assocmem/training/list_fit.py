@@ -17,6 +17,9 @@ zero, ``h(a_i) - a_i m_i`` is the loss of key i and ``mean a_i m_i = <G, W>``. T
 is therefore the squared gradient over 2 c. Strong convexity with the modulus c gives the same for any
 subgradient, so the gap is a bound at kinks as well.
 
+Where facts have weights p_i with mean one, all means are those with weights, and ``G = mean p_i a_i (u_i - q
+e_i / sqrt(d)) v_i'``; nothing else changes, here or below, where sums are those with weights.
+
 **No memory at all.** At W = 0 all ``a_i = 1/2``, and W = 0 is the minimiser exactly if
 ``sum (u_i - q e_i / sqrt(d)) v_i' = 0`` for some e_i in the unit ball (proved above: the gap is zero then).
 Least squares gives ``e_i = sqrt(d) X v_i / q`` with X the least-squares memory, if none of these is too long.
@@ -38,7 +41,7 @@ from scipy.special import expit
 
 from assocmem.checks import require, require_callable, require_integer, require_number
 from assocmem.machine import memory_shortage
-from assocmem.pairs.data import Facts, Pairs, require_facts
+from assocmem.pairs.data import Facts, Pairs, require_facts, times_weights
 from assocmem.pairs.scores import require_memory_matrix
 from assocmem.pairs.sizes import RUNTIME_BYTES
 from assocmem.progress import status_line
@@ -203,14 +206,14 @@ def _require_usual_lengths(pairs: Pairs | Facts) -> None:
     require(usual, "pairs", f"lengths of up to {longest}", allowed)
 
 
-def _gram_inverse(V: torch.Tensor) -> torch.Tensor:
-    """Inverse of ``V V'``, or what replaces it where keys lie in a subspace."""
-    return torch.linalg.pinv(V @ V.T, hermitian=True)
+def _gram_inverse(pairs: Pairs | Facts) -> torch.Tensor:
+    """Inverse of ``sum p_i v_i v_i'``, or what replaces it where keys lie in a subspace."""
+    return torch.linalg.pinv(times_weights(pairs, pairs.V) @ pairs.V.T, hermitian=True)
 
 
 def _least_squares(pairs: Pairs | Facts) -> torch.Tensor:
-    """The memory of least squares, ``sum u_i v_i' (sum v_i v_i')^-1``."""
-    return (pairs.answered() @ pairs.V.T) @ _gram_inverse(pairs.V)
+    """The memory of least squares, ``sum p_i u_i v_i' (sum p_i v_i v_i')^-1``."""
+    return (times_weights(pairs, pairs.answered()) @ pairs.V.T) @ _gram_inverse(pairs)
 
 
 class _Done(Exception):
@@ -256,13 +259,13 @@ class _Descent:
         self.visit(zero)
         first = list_pass(self.pairs, self.r, least_squares, features=False)
         self.passes += 1
-        if q == 0 or float(first.margins.mean()) > 0:
+        if q == 0 or float(times_weights(self.pairs, first.margins).mean()) > 0:
             return  # a memory this way lowers the loss
         targets, V, size = self.pairs.answered(), self.pairs.V, math.sqrt(self.pairs.d_out) / q
-        inverse, E = _gram_inverse(V), size * (least_squares @ V)
+        inverse, E = _gram_inverse(self.pairs), size * (least_squares @ V)
         for _ in range(PROJECTIONS):
             E = E / torch.linalg.vector_norm(E, dim=0).clamp(min=1)
-            left = (targets - E / size) @ V.T
+            left = times_weights(self.pairs, targets - E / size) @ V.T
             G = 0.5 * left / self.pairs.n
             self.passes += 1
             gap = float((G * G).sum()) / (2 * self.c) / math.log(2)
@@ -278,10 +281,11 @@ class _Descent:
         margins = list_pass(self.pairs, self.r, W, features=False).margins
         self.passes += 1
         m, low, high = margins.cpu().numpy(), -150.0, 150.0
+        pulls = times_weights(self.pairs, margins).cpu().numpy()
         for _ in range(SCALINGS):
             power = 0.5 * (low + high)
             size = 10.0**power
-            falling = self.c * size < float((m * expit(-size * m)).mean())
+            falling = self.c * size < float((pulls * expit(-size * m)).mean())
             low, high = (power, high) if falling else (low, power)
         if low == -150.0:  # no size is better than none, though another direction may be
             size = 0.01 / max(float(np.abs(m).mean()), 1 / LARGEST_SCORE)

@@ -25,7 +25,7 @@ import torch
 from scipy.special import ndtri
 
 from assocmem.checks import require_flag, require_number
-from assocmem.pairs.data import Facts, Pairs
+from assocmem.pairs.data import Facts, Pairs, mean_loss, times_weights
 from assocmem.pairs.scores import require_memory_matrix
 from assocmem.pairs.sizes import column_slices
 
@@ -40,7 +40,8 @@ class ListPass:
     Attributes
     ----------
     loss : float
-        Mean of ``log(1 + exp(-m_i))``, the ridge not included.
+        Mean of ``log(1 + exp(-m_i))``, by the weights of the facts where there are any, the ridge not
+        included.
     gradient : Tensor, shape (d_out, d_in)
         Its derivative in ``W``, or a subgradient where some ``W v_i`` is zero.
     margins : Tensor, shape (n,)
@@ -115,8 +116,9 @@ def list_pass(pairs: Pairs | Facts, r: float, W: torch.Tensor, *, features: bool
         part = targets - Z.mul_(_per_length(length, q / pairs.d_out**0.5))
         if features:
             g[:, columns] = part
-        gradient.addmm_(part.mul_(torch.sigmoid(-margins[columns])), V.T)
-    return ListPass(_mean_loss(margins), gradient.div_(-pairs.n), margins, spreads, g)
+        a = times_weights(pairs, torch.sigmoid(-margins[columns]), columns)
+        gradient.addmm_(part.mul_(a), V.T)
+    return ListPass(mean_loss(pairs, margins), gradient.div_(-pairs.n), margins, spreads, g)
 
 
 def list_hessian_product(pairs: Pairs | Facts, r: float, W: torch.Tensor, D: torch.Tensor) -> torch.Tensor:
@@ -144,7 +146,7 @@ def list_hessian_product(pairs: Pairs | Facts, r: float, W: torch.Tensor, D: tor
     require_memory_matrix(pairs, D, "D")
     W, D = W.detach(), D.detach()
     product, kappa = torch.zeros_like(W), q / pairs.d_out**0.5
-    for _, V, Z, length, targets in _blocks(pairs, W):
+    for columns, V, Z, length, targets in _blocks(pairs, W):
         margins = torch.linalg.vecdot(targets, Z, dim=0) - kappa * length
         a = torch.sigmoid(-margins)
         X, E = D @ V, Z.mul_(_per_length(length, 1.0))
@@ -152,13 +154,8 @@ def list_hessian_product(pairs: Pairs | Facts, r: float, W: torch.Tensor, D: tor
         feature = targets - kappa * E
         part = feature * (a * torch.sigmoid(margins) * torch.linalg.vecdot(feature, X, dim=0))
         part += (X - E * along) * (a * _per_length(length, kappa))
-        product.addmm_(part, V.T)
+        product.addmm_(times_weights(pairs, part, columns), V.T)
     return product.div_(pairs.n)
-
-
-def _mean_loss(margins: torch.Tensor) -> float:
-    # softplus is off by 2e-9 beyond its threshold
-    return float(-torch.nn.functional.logsigmoid(margins).mean())
 
 
 def _per_length(length: torch.Tensor, size: float) -> torch.Tensor:

@@ -3,8 +3,9 @@
 The margin of key i is nearly linear in W with the gradient ``g_i v_i'``, ``g_i = u_i - U T_i``. The Hessian
 of the objective is therefore close to
 
-    c I + sum_i (b_i / n) vec(g_i v_i') vec(g_i v_i')',     b_i = a_i (1 - a_i),
+    c I + sum_i (b_i / n) vec(g_i v_i') vec(g_i v_i')',     b_i = p_i a_i (1 - a_i),
 
+with the weight p_i of the key, or one where facts have no weights,
 whose inverse costs one n x n Cholesky factor and then ``O(n d^2 + n^2)`` a product, little beside a pass over
 the scores. The identity part c is the ridge plus the mean curvature of the aggregates, less in the direction
 of W itself, since a tail average scales with W. In small d the exact Hessian is affordable as a matrix.
@@ -17,7 +18,7 @@ from collections.abc import Callable
 import torch
 
 from assocmem.checks import require, require_callable, require_instance, require_integer, require_number
-from assocmem.pairs.data import Facts, Pairs, require_array
+from assocmem.pairs.data import Facts, Pairs, require_array, times_weights
 from assocmem.pairs.scores import require_memory_matrix
 from assocmem.training.losses import Loss, require_loss
 from assocmem.training.passes import Pass, dense_hessian
@@ -66,8 +67,8 @@ def model_inverse(pairs: Pairs | Facts, done: Pass, W: torch.Tensor, ridge: floa
     require_integer("most", most, 0)
     entries, n = pairs.entries, pairs.n
     a = torch.sigmoid(-done.margins)
-    b = (a * (1 - a)).clamp(min=SMALLEST_WEIGHT)
-    shared = (ridge + float((a * done.curvature).mean())) / entries
+    b = times_weights(pairs, a * (1 - a)).clamp(min=SMALLEST_WEIGHT)
+    shared = (ridge + float(times_weights(pairs, a * done.curvature).mean())) / entries
     keys = torch.topk(b, min(n, most)).indices
     g, V = done.features, pairs.V
     traces = b * torch.linalg.vector_norm(g, dim=0) ** 2 * torch.linalg.vector_norm(V, dim=0) ** 2

@@ -2,7 +2,8 @@
 
 One pass walks over blocks of keys. Per block there are two large matrix products, scores and their pull-back,
 and in between the loss of `assocmem.training.losses`, which overwrites the scores by their weights. Memory is
-that of the vectors and of a block of scores.
+that of the vectors and of a block of scores. Where facts have weights, every mean over keys is that with
+weights; the margins of a pass and its features are still those of single keys.
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,16 @@ from dataclasses import dataclass
 import torch
 
 from assocmem.checks import require, require_choice, require_flag, require_instance
-from assocmem.pairs.data import Facts, Pairs, describe, is_dense, require_array, require_facts
+from assocmem.pairs.data import (
+    Facts,
+    Pairs,
+    describe,
+    is_dense,
+    mean_loss,
+    require_array,
+    require_facts,
+    times_weights,
+)
 from assocmem.pairs.scores import (
     block_columns,
     require_finite_products,
@@ -38,7 +48,7 @@ class Pass:
     Attributes
     ----------
     loss : float
-        Mean loss of a key, the ridge not included.
+        Mean loss of a key, by the weights of the facts where there are any, the ridge not included.
     gradient : Tensor, shape (d_out, d_in)
         Its derivative in ``W``.
     margins : Tensor, shape (n,)
@@ -100,13 +110,13 @@ def loss_pass(
     for columns, V, T, signal, moments in _blocks(pairs, W, products):
         c, mu[columns] = loss.aggregate(T, moments)
         margins[columns] = signal - c
-        a = torch.sigmoid(-margins[columns])
+        a = times_weights(pairs, torch.sigmoid(-margins[columns]), columns)
         pulled = products.pulled(T) - pairs.answered(columns)
         if features:
             g[:, columns] = -pulled
             curvature[columns] = loss.total_curvature(T)
         gradient.addmm_(pulled.mul_(a), V.T)
-    return Pass(_mean_loss(margins), gradient.div_(pairs.n), margins, mu, g, curvature)
+    return Pass(mean_loss(pairs, margins), gradient.div_(pairs.n), margins, mu, g, curvature)
 
 
 def without_stored_scores(pairs: Pairs | Facts, precision: str) -> bool:
@@ -156,13 +166,8 @@ def attended_pass(
     own = pairs.answered()
     margins = torch.linalg.vecdot(own, WV, dim=0) - c
     g, curvature = (own - pulled, torch.ones_like(c)) if features else (None, None)
-    gradient = (pulled - own).mul_(torch.sigmoid(-margins)) @ pairs.V.T
-    return Pass(_mean_loss(margins), gradient.div_(pairs.n), margins, c, g, curvature)
-
-
-def _mean_loss(margins: torch.Tensor) -> float:
-    # softplus is off by 2e-9 beyond its threshold
-    return float(-torch.nn.functional.logsigmoid(margins).mean())
+    gradient = (pulled - own).mul_(times_weights(pairs, torch.sigmoid(-margins))) @ pairs.V.T
+    return Pass(mean_loss(pairs, margins), gradient.div_(pairs.n), margins, c, g, curvature)
 
 
 def joint_pass(
@@ -202,8 +207,10 @@ def joint_pass(
     for columns, V, T, signal, _ in _blocks(pairs, W, Products(pairs.U, EXACT)):
         c, slope[columns] = loss.aggregate_at(T, mu[columns])
         margins[columns] = signal - c
-        gradient.addmm_((pairs.U @ T - pairs.answered(columns)).mul_(torch.sigmoid(-margins[columns])), V.T)
-    return _mean_loss(margins), gradient.div_(pairs.n), torch.sigmoid(-margins) * slope / pairs.n
+        a = times_weights(pairs, torch.sigmoid(-margins[columns]), columns)
+        gradient.addmm_((pairs.U @ T - pairs.answered(columns)).mul_(a), V.T)
+    a = times_weights(pairs, torch.sigmoid(-margins))
+    return mean_loss(pairs, margins), gradient.div_(pairs.n), a * slope / pairs.n
 
 
 def hessian_pass(
@@ -241,7 +248,7 @@ def hessian_pass(
         dS = products.scores(DV, products.space(V.shape[1])).T
         targets = pairs.answered(columns)
         outer = second_order(loss, T, dS, a, torch.linalg.vecdot(targets, DV, dim=0))
-        product.addmm_(products.pulled(dS) + targets * outer, V.T)
+        product.addmm_(times_weights(pairs, products.pulled(dS) + targets * outer, columns), V.T)
     return product.div_(pairs.n)
 
 
@@ -277,7 +284,8 @@ def dense_hessian(
     c, _ = loss.aggregate(T, moments)
     a = torch.sigmoid(c - signal)
     C, g = loss.curvature(T), pairs.answered() - U @ T
-    return assemble_hessian(U, V, g, C, a / n, a * (1 - a) / n, profiled=profiled)
+    shares = (times_weights(pairs, x) / n for x in (a, a * (1 - a)))
+    return assemble_hessian(U, V, g, C, *shares, profiled=profiled)
 
 
 def assemble_hessian(
