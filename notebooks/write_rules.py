@@ -437,6 +437,7 @@ check(
 #
 # As $n \to \infty$ the free pairs of least squares are nothing, and the constant stays 8: *least squares is not a better rule than outer products for many pairs*, although it is the best of all rules that filter the spectrum of the keys.
 #
+# (write-rules-forgetting)=
 # ## Forgetting
 #
 # A rule that sees its pairs one after the other treats them differently.

@@ -27,16 +27,27 @@ def test_every_way_through_a_stream_has_a_look_of_its_own():
 
 
 def test_each_law_has_a_panel_with_lines_and_points():
-    low = figures.Kept("load 0.2", False, ([0.1, 1], [1, 1]), ([0.5], [0.99], [0.01]))
-    high = figures.Kept("load 0.6", True, ([0.1, 1], [0.1, 0.6]), ([0.25, 4], [0.1, 1], [0.02, 0]))
+    low = figures.Kept("load 0.2", False, ([0.1, 1], [1, 1]), ([0.5], [0.99], [0.01]), [1])
+    high = figures.Kept("load 0.6", True, ([0.1, 1], [0.1, 0.6]), ([0.25, 4], [0.1, 1], [0.02, 0]), [0.12, 1])
     figure = figures.draw_kept({"two classes": [low, high], "equal": [low]})
     first, second = figure.axes
     assert [ax.get_title(loc="left") or ax.get_title() for ax in figure.axes] == ["two classes", "equal"]
     assert bars(first)[1] == pytest.approx(np.array([[0.25, 0.1], [4, 1]]))
     assert first.get_legend_handles_labels()[1] == ["load 0.2", "load 0.6"]
     assert len(bars(second)) == 1
+    assert 0.12 in [y for line in first.lines for y in line.get_ydata()]
     with pytest.raises(ValueError, match="at least one law"):
         figures.draw_kept({})
+
+
+def test_levels_say_how_many_are_on_their_left():
+    (ax,) = figures.draw_levels(2.0, {"rare": 1.0, "frequent": -4.0}).axes
+    words = ax.get_legend_handles_labels()[1]
+    assert words[:2] == [
+        "rare: lost on the left, 0.84 of them",
+        "frequent: lost on the left, 3.2e-05 of them",
+    ]
+    assert ax.get_xlim()[0] < -4
 
 
 def test_slopes_are_those_of_the_errors():

@@ -7,20 +7,24 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
+from scipy import special
 
 from assocmem.book.plotting import (
     ABOVE,
     ANY_MEMORY,
     BELOW,
+    COMPETITOR,
     CROSS_ENTROPY,
     INK,
     LIMIT,
     OUTER_PRODUCTS,
     PALETTE,
+    SIGNAL,
     TAIL_AVERAGE,
     panels,
 )
 from assocmem.checks import require
+from assocmem.theory.scalar import density
 
 MARKERS = "os^vDPX*<>"
 DASHES = ("-", "--", ":", "-.")
@@ -67,7 +71,9 @@ class Kept(NamedTuple):
     line: tuple[ArrayLike, ArrayLike]
     """Weights, and the share that is kept in theory."""
     points: tuple[ArrayLike, ArrayLike, ArrayLike]
-    """Weights of classes, the share that was kept of each, and its standard error."""
+    """Mean weights of classes, the share that was kept of each, and its standard error."""
+    told: ArrayLike
+    """The share of each class in theory, which is a mean where its facts have different weights."""
 
 
 def draw_kept(laws: Mapping[str, Sequence[Kept]]) -> Figure:
@@ -91,9 +97,38 @@ def draw_kept(laws: Mapping[str, Sequence[Kept]]) -> Figure:
             weights, share, error = kept.points
             look = {"color": color, "fmt": MARKERS[k % len(MARKERS)], "ms": 4.5, "label": kept.label}
             ax.errorbar(weights, share, 2 * np.asarray(error), **look)
+            ax.plot(weights, kept.told, "_", color=INK, ms=11, mew=1)
         ax.set(xscale="log", xlabel="weight $p$", title=name, ylim=(-0.03, 1.05))
         ax.legend(fontsize=7.5, loc="lower right", framealpha=0.9)
     axes[0, 0].set(ylabel="share kept")
+    return figure
+
+
+def draw_levels(average: float, levels: Mapping[str, float]) -> Figure:
+    """Who is lost: the normal law of signals without their own pull, and the levels of facts of some weights.
+
+    Parameters
+    ----------
+    average : float
+        The tail average, in spreads of the competing scores.
+    levels : dict
+        From the name of a class of facts to the signal below which its facts are lost, over the same.
+
+    Returns
+    -------
+    Figure
+    """
+    figure, ax = panels(height=3.2, width=6.2)
+    z = np.linspace(min(-3.6, *levels.values()) - 0.4, max(3.6, average + 0.6), 500)
+    ax.plot(z, density(z), color=INK, lw=1)
+    looks = zip(levels.items(), (COMPETITOR, SIGNAL, LIMIT), (0.3, 0.9, 0.5), strict=False)
+    for (name, level), color, alpha in looks:
+        ax.fill_between(z, density(z), where=z <= level, color=color, alpha=alpha, lw=0)
+        share = float(special.ndtr(level))
+        ax.axvline(level, color=color, ls="--", label=f"{name}: lost on the left, {share:.2g} of them")
+    ax.axvline(average, color=TAIL_AVERAGE, label="average of the best competitors")
+    ax.set(xlabel="signal without its own pull, over $\\nu$", ylabel="density", ylim=(0, 0.6))
+    ax.legend(fontsize=8, loc="upper left")
     return figure
 
 

@@ -1,0 +1,622 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What a full memory keeps
+#
+# A phone book has a few numbers that somebody wants every day, and many that nobody has wanted for years.
+# Store it in a matrix that is too small, and some of the numbers are lost.
+# Which ones?
+# And how should one weight the numbers in training, so that callers get as few wrong answers as possible?
+#
+# The scalar theory of the paper carries over to facts with weights.
+# So the law of what is kept can be computed, with nothing fitted.
+# It says how the error falls as the matrix grows, which is what people call a scaling law.
+# It also says that the obvious weights, the frequencies themselves, are far from the best.
+
+# %% tags=["parameters"]
+seed = 1  # base seed of every random draw; [0, inf)
+r = 0.15  # share of the best competitors whose average a signal has to beat; [0.05, 0.4]
+d = 24  # dimension of the memory with frequent and rare facts; [10, 80]
+load = 0.6  # its facts over d^2; [0.05, 3]
+frequent = 0.2  # share of its facts that are frequent; [0.05, 0.95]
+ratio = 16  # how many times more often these are asked; [1, 1000]
+ridge = 0.01  # its ridge; [1e-4, 1]
+instances = 6  # memories of this kind that are trained; [2, 1000]
+s = 1.5  # exponent of the facts of Zipf's law; [1.1, 3]
+zipf_d = 14  # dimension of the memory that is filled with them; [8, 60]
+per_entry = 4  # these facts over d^2; [1, 20]
+powers = [1, 2]  # powers of the frequencies with which it is trained; [0.5, 4]
+
+# %% tags=["hide-input"]
+import assocmem.progress  # noqa: F401  before torch  # isort: skip
+import math
+
+import numpy as np
+import torch
+from myst_nb import glue
+
+from assocmem.book import frequency_figures as figures
+from assocmem.book import plotting as plot
+from assocmem.book.claims import check
+from assocmem.book.frequency_figures import Constants, Kept
+from assocmem.book.plotting import Table
+from assocmem.pairs.data import Facts, derived_seed, gaussian_pairs
+from assocmem.sweeps.stored_table import read_table
+from assocmem.theory import frequency_scaling as scaling
+from assocmem.theory.frequencies import equal, two_classes, zipf_frequencies
+from assocmem.theory.ridgeless import critical_load
+from assocmem.theory.weighted import solve_weighted
+from assocmem.training.fit import fit
+from assocmem.training.losses import TailAverage
+
+plot.use_style()
+
+# %% tags=["memory", "remove-cell"]
+from assocmem.training.fit import fit_bytes
+
+memory = [
+    ("d", d, lambda d: fit_bytes(max(4, round(load * d**2)), d)),
+    ("zipf_d", zipf_d, lambda d: fit_bytes(round(per_entry * d**2), d)),
+]
+
+# %% [markdown]
+# ## In two minutes
+#
+# There are $n$ facts, and fact $i$ is asked with the *frequency* $p_i$, which is one on average.
+# It is *kept* if the signal of its key beats the average of the top share $r$ of the competing scores.
+# The *error* $\varepsilon$ is the share of all questions that are answered wrongly, so a frequent fact counts as often as it is asked.
+# In training each fact has a *weight* $w_i$, which may be its frequency or something else.
+#
+# *Do weights matter?*
+# As long as all facts fit, hardly. Where the load $n/d^2$ is below the critical load $\alpha_c(r)$, the ridge is small and training is finished, every fact is kept whatever its weight is.
+# Above the critical load weights decide.
+#
+# *What is lost?*
+# The rare facts go first.
+# A fact of weight $w$ is lost with the probability that a normal number is below $\frac c\nu - \frac{\chi}{2\nu}\, w$, with two numbers $c/\nu$ and $\chi/\nu$ that are the same for all facts.
+# So each further unit of weight makes a loss exponentially rarer.
+#
+# *By how much does the error fall as the matrix grows?*
+# If the $i$-th fact is asked with a frequency proportional to $i^{-s}$, the error falls like $d^{-2(s-1)}$, for every way to fill the matrix in the table and for the best one.
+# So no way has a better exponent. Ways differ by a constant.
+#
+# *How should I weight my facts?*
+# By more than their frequencies.
+# The table has the error of each way, over that of the simplest sensible one, which is to train on the most frequent facts alone, as many as fit.
+
+# %% tags=["hide-input"]
+exponents, sharpened = [1.2, 1.5, 2.0], [1, 1.5, 2, 3]
+keep = {x: scaling.keep_constant(x, 0.15) for x in exponents}
+trained = {
+    x: [
+        scaling.trained_constant(x, 0.15, beta=1.0, gamma=g) / keep[x]
+        for g in sharpened
+    ]
+    for x in exponents
+}
+hebb = {x: scaling.hebb_constant(x, 0.15) / keep[x] for x in exponents}
+lowest = {x: scaling.lowest_constant(x, 0.15) / keep[x] for x in exponents}
+Table(
+    {
+        "how the matrix is filled": [
+            *(f"trained, $w = p^{{{g:g}}}$" for g in sharpened),
+            "outer products, best weights",
+            "the most frequent alone",
+            "no way is below (derived)",
+        ]
+    }
+    | {
+        f"$s = {x:g}$": [*trained[x], hebb[x], 1.0, lowest[x]] for x in exponents
+    },
+    ".2f",
+)
+
+# %% [markdown]
+# To train with the frequencies as weights costs 1.6 to 2.6 times the errors of keeping the most frequent facts alone.
+# Sharper weights, say $w = p^2$, get most of that back, and one need not know how many facts fit.
+# Up to $s = 1.5$ even a sum of outer products is better than training with $w = p$, if *its* weights are well chosen.
+#
+# The rest of this section says where these numbers come from, and compares them with trained memories.
+#
+# ## The idea: a fact pulls with its weight
+#
+# Take one fact out of the training.
+# Its signal is then one more normal number $\nu G$ like the competing scores, whose standard deviation is the norm scale $\nu$.
+# It should be above $c$, the average of its best competitors, and in most cases it is not.
+# What it lacks is $c - \nu G$.
+#
+# Put the fact back, and it pulls.
+# A fact of weight one pulls with the slope of its loss, $\sigma(-m) = 1/(1 + e^m)$ at the margin $m$: with nearly one where it is far behind, and with one half where it is just kept.
+# A fact of weight $w$ pulls $w$ times as hard.
+# The matrix gives way by $\chi$ for each unit of pull, and $\chi$ is the same for all facts.
+# So a fact is kept if its pull at $m = 0$, which is $\frac12 w$, is enough: if $\frac12 \chi w$ is more than what it lacks.
+#
+# {numref}`fig-kept-idea` shows this for frequent and rare facts.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-idea", "caption": "Who is lost. The normal law of what the signal of a fact would be without its own pull, in spreads of the competing scores. A fact of weight $w$ is lost where it lacks more than $\\frac12 \\chi w$, which is left of its line. Numbers are those of the example below."}, "image": {"alt": "A bell curve with three vertical lines. The rightmost is the average of the best competitors; a little to its left is the line of the rare facts, with most of the area on its left, and far to the left that of the frequent ones, with next to no area on its left."}}
+law = two_classes(frequent, ratio)
+theory = solve_weighted(load, r, beta=5.0, ridge=ridge, frequencies=law)
+rare_weight, frequent_weight = (float(x) for x in law.values)
+figures.draw_levels(
+    theory.c / theory.nu,
+    {
+        "rare": (theory.c - theory.chi * rare_weight / 2) / theory.nu,
+        "frequent": (theory.c - theory.chi * frequent_weight / 2) / theory.nu,
+    },
+)
+
+# %% [markdown]
+# ## The law of what is kept
+#
+# Training makes
+#
+# $$
+# \frac1n \sum_i w_i \log(1 + e^{-m_i}) + \frac{\lambda}{2 d^2} \norm{W}_F^2
+# $$ (eq-kept-objective)
+#
+# small, with the tail-average margins $m_i$ of {doc}`tail_average_margin` and weights whose mean is one.
+# Let $P$ be the weight of a random fact, and $\alpha = n/d^2$.
+#
+# :::{prf:proposition} What is kept, by weight (derived, not in the paper)
+# :label: prop-kept-weight
+#
+# Let $G$ be standard normal, $c = c_r(\nu)$ the tail average of a normal law of standard deviation $\nu$, and let $y$ solve
+#
+# $$
+# y = \nu G - c + \chi P\, a , \quad a = \frac{1}{1 + e^y} .
+# $$ (eq-kept-channel)
+#
+# As $n, d \to \infty$ the norm scale and the susceptibility solve
+#
+# $$
+# \begin{aligned}
+# \nu^2 &= \alpha \chi^2\, \E (P a)^2 , \\
+# \lambda &= \frac{1}{\alpha \chi} - \E \frac{P b}{1 + \chi P b} - \frac{c'}{\nu}\, \E P a ,
+# \end{aligned}
+# $$ (eq-kept-equations)
+#
+# with $b = a (1 - a)$ and $c' = c_r'(\nu)$. The margins of the facts of weight $p$ have the law of $y$ with $P = p$, and of these facts the share
+#
+# $$
+# \Phi\Bigl( \frac{\frac12 \chi p - c}{\nu} \Bigr)
+# $$ (eq-kept-share)
+#
+# is kept.
+# :::
+#
+# With $P = 1$ this is {prf:ref}`thm-scalar` of the paper.
+# Its proof takes one pair out and puts it back, and each pair pulls with its own force there.
+# Nothing asks that the forces have one size, and so the derivation goes through word by word.
+# We have not written down the estimates again, and so call it derived.
+#
+# Here is a memory with frequent and rare facts, trained a few times.
+
+# %%
+n = max(4, round(load * d**2))
+often = torch.arange(n) < max(1, round(frequent * n))
+weights = torch.where(often, float(ratio), 1.0)
+shares = np.empty((instances, 2))
+for t in range(instances):
+    pairs = gaussian_pairs(n, d, seed=derived_seed(seed, 1, t))
+    facts = Facts(pairs.U, pairs.V, weights=weights)
+    memory = fit(facts, TailAverage(r, beta=5.0), ridge=ridge, tol=1e-3)
+    kept = (memory.margins > 0).double()
+    shares[t] = [kept[~often].mean(), kept[often].mean()]
+
+# %% tags=["hide-input"]
+groups = ["rare", "frequent"]
+told = [float(theory.kept(x)) for x in law.values]
+seen, seen_error = shares.mean(0), shares.std(0, ddof=1) / math.sqrt(instances)
+Table(
+    {
+        "facts": groups,
+        "weight": [float(x) for x in law.values],
+        "kept, theory": told,
+        f"kept, {instances} memories": list(seen),
+        "standard error": list(seen_error),
+    },
+    {"weight": ".3g", "kept, theory": ".4f", f"kept, {instances} memories": ".3f"},
+)
+
+# %% [markdown]
+# One training decides for thousands of facts at once, and it is the weight that separates them.
+# {numref}`fig-kept-laws` has stored memories in the largest dimension, for three laws of weights and on both sides of the critical load.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-laws", "caption": "Share of facts that is kept, by weight, for three laws of weights. Lines: the theory {eq}`eq-kept-share`, as a function of the weight. Points: stored memories, class by class, with two standard errors. Blue: loads below the critical one, orange: above."}, "image": {"alt": "Three panels with rising curves and points on them. The blue curves are at one everywhere; the orange ones rise with the weight from near zero to one, further to the right for larger loads."}}
+KEPT_FIGURE
+
+# %% tags=["hide-input"]
+KEPT_CHECK
+
+# %% [markdown]
+# ## Below capacity weights do not matter
+#
+# Let the ridge go to zero.
+#
+# :::{prf:proposition} Who is given up (derived, not in the paper)
+# :label: prop-kept-given-up
+#
+# Let $\kappa$ be $\kappa_r$, the average of the top share $r$ of a normal law, and $\alpha_c = 1/\E(\kappa - G)_+^2$.
+#
+# 1. *Below.* If $\alpha < \alpha_c$, then $\nu \to \infty$ as $\lambda \to 0$, and all facts are kept, whatever the law of $P$ is.
+# 2. *Above.* If $\alpha > \alpha_c$, then {eq}`eq-kept-equations` has a solution with $\lambda = 0$.
+# 3. *Just above.* As $\alpha$ falls to $\alpha_c$, $\nu \to \infty$, and $\xi = \chi/\nu$ solves
+#
+# $$
+# 1 = \alpha\, \E \min\bigl( (\kappa - G)_+,\, \xi P \bigr)^2 .
+# $$ (eq-kept-hinge)
+#
+# Facts of weight $p$ with $G < \kappa - \xi p$ stay behind by a multiple of $\nu$.
+# :::
+#
+# :::{dropdown} Derivation
+# Let $\nu$ be large, $y = \nu z$ and $\chi = \xi \nu$.
+# Then $c = \kappa \nu$ up to $O(1/\nu)$, and $a$ is one for $z < 0$ and zero for $z > 0$: the loss acts like a hinge.
+# So {eq}`eq-kept-channel` says $z = G - \kappa + \min((\kappa - G)_+, \xi P)$, and $\chi P a/\nu$ is that minimum.
+# The first of {eq}`eq-kept-equations` becomes {eq}`eq-kept-hinge`.
+#
+# The right side of {eq}`eq-kept-hinge` rises with $\xi$ to $\alpha/\alpha_c$.
+# So it has a solution if and only if $\alpha > \alpha_c$.
+# Below, $\chi/\nu$ grows without bounds: every fact gets what it lacks.
+# The margins are then large and $a$ is about $e^{-m}$, so that a weight $p$ shifts a margin by $\log p$, which is nothing on the scale of $\nu$.
+# This is why the limit knows nothing of weights.
+# :::
+#
+# Who is behind $\kappa - \xi p$ is given up for good.
+# Who is between $\kappa - \xi p$ and $\kappa$ is brought to the edge, where its margin is of order one, and positive only for $G > \kappa - \frac12 \xi p$.
+# So facts between the two levels are lost by a hair.
+#
+# The share given up is $\Phi(\kappa - \xi p)$, which is the tail of a normal law: at twice the weight it is not half as large but, where it is small, about the fourth power.
+
+# %% tags=["hide-input"]
+GIVEN_UP_CHECK
+
+# %% [markdown]
+# ## Zipf's law: one exponent for all
+#
+# Words, names and questions are rarely of two kinds.
+# Their frequencies often follow Zipf's law: the $i$-th most frequent of many facts is asked with the probability $i^{-s}/\zeta(s)$, $s > 1$.
+# There are many more facts than fit.
+#
+# A matrix of $d^2$ numbers holds about $d^2$ facts, up to a constant.
+# If these are the most frequent ones, the questions about the others are a share of about
+#
+# $$
+# \sum_{i > d^2} \frac{i^{-s}}{\zeta(s)} \approx \frac{d^{-2(s-1)}}{(s-1)\, \zeta(s)} .
+# $$ (eq-kept-tail)
+#
+# So the exponent is plain if one keeps the most frequent facts.
+# But training is not told to do that.
+# It might waste its room on the rare facts, of which there are so many, and it might lose a few of the most frequent, which cost most.
+# And could a better memory have another exponent?
+# No:
+#
+# :::{prf:theorem} One exponent for all memories (not in the paper)
+# :label: thm-kept-exponent
+#
+# Let $0 < r < \frac12$, $s > 1$, and let $n \ge A d^2$ Gaussian pairs be asked with probabilities proportional to $i^{-s}$, where $A > \alpha_{\mathrm{list}}(r)$.
+# There are constants $0 < C_1 < C_2$ so that, as $d \to \infty$,
+#
+# * *every* matrix has an error of at least $C_1\, d^{-2(s-1)}$, with a probability that tends to one;
+# * some sum of outer products with weights has a mean error of at most $C_2\, d^{-2(s-1)}$.
+#
+# :::
+#
+# The first part uses {prf:ref}`thm-list-capacity`, which takes three theorems of the paper for granted.
+#
+# :::{prf:proof}
+# *Every matrix.* Let $\alpha_{\mathrm{list}}(r) < \alpha < A$ and look at the $n_0 = \alpha d^2$ most frequent facts.
+# By {prf:ref}`thm-list-capacity` there is an $\eta > 0$ so that no matrix has more than the share $1 - \eta$ of them on their lists.
+# (Here lists have the targets of all $n$ facts. The proof uses no more than that the scores of a column are nearly normal for all directions at once, which more targets make better.)
+# Who is not on the list is not kept.
+# So $\eta n_0$ facts are lost that are asked with at least the probability $n_0^{-s}/\zeta(s)$ each, and that is an error of $\eta\, n_0^{1-s}/\zeta(s)$.
+#
+# *Outer products.* Let $W = \sum_{k \le n_0} q_k u_k v_k^\top$ with
+#
+# $$
+# q_k = 2 \kappa + 4 + 2 \sqrt{2 s \log(n_0/k)} ,
+# $$
+#
+# where $n_0$ is the largest number with $\sum_k q_k^2 \le d^2$. It is a fixed share of $d^2$, since $\log^{1/2}$ is square integrable.
+# *Surely* means except with a probability that falls faster than any power of $d$.
+#
+# 1. Surely $\norm{u_i}^2$ and $\norm{v_i}^2$ are between $0.9$ and $1.1$.
+# 2. Write $W v_i = q_i \norm{v_i}^2 u_i + M v_i$ with $M = \sum_{k \ne i} q_k u_k v_k^\top$, which is independent of pair $i$. It is a matrix $A$ with $\norm{A}_F \le 1.05\, d$ and $\norm{A} = O(\sqrt{d \log d})$, times a Gaussian one, so that surely $\norm{M}_F \le 1.1\, d$ and $\norm{M} = O(\sqrt{d \log d})$. Hence surely $\norm{M v_i} \le 1.2 \sqrt d$.
+# 3. Surely the average of the top share $r$ of $\sqrt d\, u_j^\top x$ is at most $\kappa + 0.1$ for all unit vectors $x$ at once, as in the proof of {prf:ref}`thm-list-capacity`. For $W v_i$ this is at most $(\kappa + 0.1)(1.2 + 2 q_i/\sqrt d) \le 1.2 \kappa + 0.3$ when $d$ is large.
+# 4. The signal is at least $0.8\, q_i + u_i^\top M v_i$, and $u_i^\top M v_i$ is normal with a standard deviation of at most $1.2$, given $M v_i$.
+#
+# So fact $i \le n_0$ is lost only if a normal number falls below $-\sqrt{2 s \log(n_0/i)}$, or something happens that surely does not.
+# The probability of the first is at most $(i/n_0)^s$. The mean error is at most
+#
+# $$
+# \sum_{i \le n_0} i^{-s} (i/n_0)^s + \sum_{i > n_0} i^{-s} \le \frac{s}{s-1}\, n_0^{1-s}
+# $$
+#
+# over $\sum_i i^{-s} \ge 1$, and something that falls faster than any power.
+# :::
+#
+# The weights in the proof show what matters: frequent facts get more, but only by the root of a logarithm.
+#
+# Training has the same exponent (derived).
+# Let $z = i/d^2$, and let the weights be $w = p^\gamma$.
+# A sum over facts is $d^2$ times an integral over $z$, and with $\lambda = 0$ a common factor of all weights goes into $\chi$.
+# So {eq}`eq-kept-equations` become equations without $d$, with the load times the mean replaced by an integral:
+#
+# $$
+# \alpha\, \E f(P) \;\to\; \int_0^\infty f(z^{-s\gamma})\, dz .
+# $$ (eq-kept-scale-free)
+#
+# Their solution depends on $s \gamma$ alone, and fact $i$ is kept with a probability that depends on $i/d^2$ alone.
+#
+# :::{prf:proposition} The constants of ways to train (derived, not in the paper)
+# :label: prop-kept-constants
+#
+# Let $s \gamma > 1$, $\lambda \to 0$, and let there be infinitely many facts. Training with weights $p^\gamma$ has the error
+#
+# $$
+# \varepsilon = \frac{C}{\zeta(s)}\, d^{-2(s-1)} ,
+# $$ (eq-kept-error)
+#
+# with $C = \int_0^\infty z^{-s}\, \Phi\bigl( \frac{c - \frac12 \chi z^{-s\gamma}}{\nu} \bigr)\, dz$. To keep the most frequent facts alone, as many as fit, has $C = \Phi(\kappa)\, \alpha_c^{1-s}/(s-1)$.
+# :::
+#
+# The factor $\Phi(\kappa)$ is there because also of the facts that were never seen a share of $1 - \Phi(\kappa)$ is right by chance.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-scaling", "caption": "Error against the number of entries of the matrix, for Zipf's law. Left: theory (lines) and stored memories (points). Right: local slopes of the same, and the slope of the limit. Error bars: two standard errors."}, "image": {"alt": "Left: falling straight lines in a log-log chart, close together and parallel, with points on them at the left end. Right: their slopes, which approach one horizontal line from both sides."}}
+SCALING_FIGURE
+
+# %% tags=["hide-input"]
+EXPONENT_CHECK
+
+# %% [markdown]
+# ### Where the literature has another exponent
+#
+# {cite:t}`cabannes2024scaling` find the error $d^{-(s-1)}$ for outer products with Zipf's law, the root of ours.
+# They have many facts with *few answers*: the targets are a fixed number $M$ of classes.
+# Then all that a matrix $W$ does is to give each key $M$ scores, with the $M$ vectors $W^\top u_j$.
+# These are $M d$ numbers, and about as many facts fit ({doc}`perceptron_to_memory` has the count).
+# To put $d$ in place of $d^2$ in {eq}`eq-kept-tail` gives their exponent.
+# Here each fact has an answer of its own, and all $d^2$ numbers count.
+#
+# So the two are one law: *in the numbers that count the exponent is $s - 1$*.
+# The quantization model of {cite:t}`michaud2023quantization` says the same of networks, where it is an assumption that the most frequent pieces of knowledge are learned first, and that each costs the same.
+# Here both come out.
+# With few *data* there is another law: after $T$ questions the facts that never came are a share of about $T^{-(1 - 1/s)}$ {cite:p}`hutter2021learning`.
+# We take frequencies as known and the list as complete.
+#
+# ## The constants: sharpen the frequencies
+#
+# All ways fall alike, so the constants decide.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-constants", "caption": "Error of training with weights $p^\\gamma$, against the power $\\gamma$, for three exponents of Zipf's law, by theory. All errors are over that of training on the most frequent facts alone, as many as fit."}, "image": {"alt": "Three panels. A falling curve from about two at the power one towards one; a dashed line of outer products, below the curve's left end in the first two panels and far above it in the third; lines at one and at about 0.8."}}
+CONSTANTS_FIGURE
+
+# %% [markdown]
+# Why are the frequencies not the best weights?
+# The loss of a fact that is lost anyhow goes on growing with its distance, and so it goes on pulling, with its whole weight.
+# The rare facts are many: what they pull adds up to noise for all others, $\nu^2 = \chi^2 \int (w a)^2 dz$.
+# With sharper weights the hopeless facts pull less.
+# As $\gamma \to \infty$ facts are served in their order: first the most frequent, then what room is left goes to the next, and those beyond the capacity get nothing.
+# That is the most frequent alone, and the constant is that of {prf:ref}`prop-kept-constants`.
+# (Seen in the numbers, not proved.)
+#
+# To keep the most frequent alone is not the best, though.
+# A few facts are so unlucky that others could be kept in their place.
+# The bound in the figure is what a memory could have at best that chooses whom to give up, with its knowledge of all vectors.
+# It is derived by the method of {cite:t}`gardner1988space` with replica symmetry, and nobody knows a memory that reaches it.
+#
+# Here is one list of facts for some powers.
+
+# %%
+total = round(per_entry * zipf_d**2)
+rank = torch.arange(1, total + 1).double()
+asked = rank**-s / (rank**-s).sum()
+pairs = gaussian_pairs(total, zipf_d, seed=derived_seed(seed, 2))
+wrong = {}
+for power in powers:
+    facts = Facts(pairs.U, pairs.V, weights=rank ** (-s * power))
+    memory = fit(facts, TailAverage(r, beta=1.0), ridge=1e-6, tol=1e-2)
+    wrong[power] = float(asked[memory.margins <= 0].sum())
+
+# %% tags=["hide-input"]
+LIVE_ZIPF_TABLE
+
+# %% [markdown]
+# ```{widget} kept_by_frequency
+# :label: What is kept of a list by Zipf's law
+# The share of facts that is kept, by their rank, and the error against the size of the matrix, by theory for infinitely many facts ($r = 0.15$, $\beta = 1$).
+# Move $\gamma$ from one upwards, and see the rare facts leave the room to the frequent ones.
+# ```
+
+# %% tags=["hide-input"]
+CONSTANTS_CHECK
+
+# %% [markdown]
+# ### Outer products with the best weights
+#
+# Let $W = \sum_i q_i u_i v_i^\top$.
+# All competing scores have the variance $\sigma^2 = \sum_i q_i^2/d^2$, and with $t_i = q_i/\sigma$ the signal of fact $i$ is $t_i + G$, in spreads.
+# So the error is $\sum_i p_i\, \Phi(\kappa - t_i)/n$ under the condition $\sum_i t_i^2 = d^2$.
+# At the best weights
+#
+# $$
+# p_i\, \varphi(\kappa - t_i) = \tau\, t_i
+# $$ (eq-kept-hebb)
+#
+# with one multiplier $\tau$, or $t_i = 0$ where that is cheaper.
+# The smallest weight that is worth writing is not small: the best weights fall slowly with the rank, like the root of its logarithm, and then jump to zero.
+# Facts beyond the jump are not written at all.
+# That is why outer products do so well for small $s$: they stop to spend room on rare facts, and training with $w = p$ does not.
+# {cite:t}`cabannes2024scaling` compare weights for outer products, too; they find that a sharp cut is good enough for the exponent.
+
+# %% tags=["hide-input"]
+HEBB_CHECK
+
+# %% [markdown]
+# ## How long must one train?
+#
+PASSES_TEXT
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-passes", "caption": "PASSES_CAPTION"}, "image": {"alt": "PASSES_ALT"}}
+PASSES_FIGURE
+
+# %% [markdown]
+# ## When facts come one after another
+#
+# So far all facts were there at once.
+# Now questions come in a stream, with the facts that they ask for, and the matrix has to be useful at any time.
+# Here a question counts as answered if its target has the first place among all facts of the stream.
+#
+# The stream comes in blocks of $d^2/32$ questions, which is a quarter of what any matrix can hold at these sizes, so that after a few blocks it is full.
+# In one stream every fact comes once; in another questions are drawn by Zipf's law, and frequent facts come again and again.
+# There are three kinds of ways to go through it.
+#
+# - *Write once*: outer products, outer products that decay, and the delta rule, each with its best rate ({ref}`write-rules-forgetting`).
+# - *Train block by block* from where the matrix stands: on the newest block alone, or with *replay*, where half of the questions are drawn from all earlier ones.
+# - *Train again* on all that was seen, with each fact weighted by how often it came, or by the square of that; or only on as many facts as fit, the most frequent and then the newest.
+#
+# The last kind needs a place where all facts are stored, so it is no memory but a measure for the others.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-stream", "caption": "What is left at the end of a stream. Left: every fact came once; share answered by age. Right: questions by Zipf's law, $s = 1.2$; share answered of the facts that came so many times. Points with two standard errors; lines without points of their own are theory, for the ways that write once."}, "image": {"alt": "Left: most curves fall from near one at the newest block to zero within four blocks; outer products and retraining on all are near zero at all ages, and training on as many as fit stays at one for four blocks and then drops. Right: all curves rise with the number of times; those that train on all or on the most frequent rise first."}}
+STREAM_FIGURE
+
+# %% tags=["hide-input"]
+STREAM_TABLE
+
+# %% [markdown]
+STREAM_TEXT
+
+# %% tags=["hide-input"]
+STREAM_CHECK_WRITTEN
+
+# %% tags=["hide-input"]
+STREAM_CHECK_FULL
+
+# %% [markdown]
+# ## Limits
+#
+# - *Proved*: {prf:ref}`thm-kept-exponent`, from the paper's theorems, for the demand of a place above the average of the best. Its constants are far apart.
+# - *Derived* by the argument of the paper, not proved: {prf:ref}`prop-kept-weight`, {prf:ref}`prop-kept-given-up` and {prf:ref}`prop-kept-constants`. The best weights of outer products rest on competing scores being normal. The lower bound on all memories assumes replica symmetry.
+# - *Only seen*: all that is said about streams but for rules that write once; that sharpened weights tend to the most frequent facts alone; everything about first place here.
+# - Vectors are Gaussian and independent, every fact has an answer of its own, and frequencies are known. Facts that follow a rule cost less ({doc}`real_words`), and facts with few answers are counted otherwise, as above.
+# - Constants are for $r = 0.15$. Those of training depend on the smoothing $\beta$ too.
+# - With $s$ near one constants come late: sums over ranks up to $n$ are far from those over all, and a finite list changes them. Stored memories are compared with the theory for their own $n$.
+# - A weight may be too sharp for a solver: at $w = p^3$ and ten thousand facts weights differ by a factor of $10^{18}$, and the rare facts are below what a duality gap can see.
+#
+# ## Exercises
+#
+# ```{exercise} Half the errors
+# :label: ex-kept-half
+#
+# A model of the world has facts by Zipf's law with $s = 1.2$.
+# By how much does the matrix have to grow for half as many wrong answers?
+# What does it cost, in entries of the matrix, to train with $w = p$ and not with $w = p^2$?
+# ```
+#
+# ```{solution-start} ex-kept-half
+# :class: dropdown
+# ```
+#
+# The error is a constant times $(d^2)^{-(s-1)}$. For half of it $d^2$ has to grow by $2^{1/(s-1)}$, which is 32, and a factor of two in the constant costs as much.
+
+# %% tags=["answer"] says="EXERCISE_ONE"
+from assocmem.theory.frequency_scaling import trained_constant
+
+s = 1.2
+plain, squared = (trained_constant(s, 0.15, beta=1.0, gamma=g) for g in (1.0, 2.0))
+print(f"{2 ** (1 / (s - 1)):.0f} times the entries for half the errors")
+print(f"{(plain / squared) ** (1 / (s - 1)):.1f} times the entries for w = p")
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} The frequent ones alone would fit
+# :label: ex-kept-alone
+#
+# Of the facts of the example, at the load 0.6, a fifth is frequent: alone they have a load of 0.12, and would fit with ease.
+# Are they all kept?
+# How many would be lost if they were asked only twice as often as the others?
+# ```
+#
+# ```{solution-start} ex-kept-alone
+# :class: dropdown
+# ```
+#
+# Not all: a weight that is finite makes no law. At sixteen times the frequency few are lost, and at twice the frequency most are.
+
+# %% tags=["answer"] says="EXERCISE_TWO"
+from assocmem.theory.frequencies import two_classes
+from assocmem.theory.weighted import solve_weighted
+
+for times in (16, 4, 2):
+    law = two_classes(0.2, times)
+    found = solve_weighted(0.6, 0.15, beta=5.0, ridge=0.01, frequencies=law)
+    rare, frequent = found.lost(law.values)
+    print(f"{times} times: {frequent:.2g} of the frequent, {rare:.2f} of the rare")
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} Once per question
+# :label: ex-kept-once
+#
+# A layer of linear attention adds $u_i v_i^\top$ whenever fact $i$ is asked.
+# After a long time its weights are $q_i = p_i$. Find the exponent of its error.
+# ```
+#
+# ```{solution} ex-kept-once
+# :class: dropdown
+#
+# The noise is $\sigma^2 = \sum_i p_i^2/d^2$, which is a constant over $d^2$ since the sum converges, however many facts there are.
+# Fact $i$ has the signal over noise $t_i = p_i/\sigma \propto i^{-s} d$, and is kept while that is above $\kappa$, so up to a rank of the order of $d^{1/s}$.
+# The questions about all later ranks are a share of the order of $d^{-(s-1)/s}$.
+# This is the exponent $2(s-1)$ over $2s$: the few most frequent facts are far louder than they need to be, and drown the others.
+# ```
+#
+# ```{exercise} Another capacity
+# :label: ex-kept-capacity
+#
+# Facts have $M$ possible answers, and a matrix holds about $M d$ of them. Let $M = d^a$ with $0 \le a \le 1$.
+# What is the exponent of the error, and where are this section and {cite:t}`cabannes2024scaling`?
+# ```
+#
+# ```{solution} ex-kept-capacity
+# :class: dropdown
+#
+# To put $d^{1+a}$ in place of $d^2$ in {eq}`eq-kept-tail` gives $d^{-(1+a)(s-1)}$.
+# At $a = 0$ there are few answers, and the exponent is $s - 1$ as in the paper that is named; at $a = 1$ it is ours.
+# More answers than $d$ do not help: the matrix has no more than $d^2$ entries.
+# ```
+#
+# ## Try
+#
+# Facts that are nearly equally frequent, which a full memory cannot tell apart:
+#
+# ```
+# python -m assocmem run what_is_kept -p ratio 2 --out runs/kept
+# ```
+#
+# What is kept, for weights of your own:
+#
+# ```python
+# import numpy as np
+#
+# import assocmem as am
+# from assocmem.theory.frequencies import Frequencies
+#
+# law = Frequencies(np.array([0.2, 1.0, 5.0]), np.array([0.5, 0.4, 0.1]))
+# found = am.solve_weighted(0.5, 0.15, beta=5.0, ridge=0.01, frequencies=law)
+# print(found.kept(law.values), found.error)
+# ```
