@@ -453,11 +453,15 @@ CONSTANTS_CHECK
 # p_i\, \varphi(\kappa - t_i) = \tau\, t_i
 # $$ (eq-kept-hebb)
 #
-# with one multiplier $\tau$, or $t_i = 0$ where that is cheaper.
-# The smallest weight that is worth writing is not small: the best weights fall slowly with the rank, like the root of its logarithm, and then jump to zero.
-# Facts beyond the jump are not written at all.
-# That is why outer products do so well for small $s$: they stop to spend room on rare facts, and training with $w = p$ does not.
-# {cite:t}`cabannes2024scaling` compare weights for outer products, too; they find that a sharp cut is good enough for the exponent.
+# with one multiplier $\tau$. (For $\kappa < 2$, so for $r$ above 5.4 per cent, this has one solution. For shorter tails there may be several, and the weights jump from one to another.)
+# The weights of frequent facts fall slowly with the rank, like the root of its logarithm, and those of rare facts as fast as their frequencies.
+# In between is a cliff, from about $t = \kappa + 1$ down to nothing.
+# So rare facts get next to no room.
+# That is why outer products do so well for small $s$: they do not spend room on what they cannot keep, and training with $w = p$ does.
+#
+# But the best weights are far from the frequencies.
+# A layer that adds $u_i v_i^\top$ each time that fact $i$ is asked has $q_i = p_i$ in the end, and another exponent: its error falls like $d^{-(s-1)/s}$ only ({ref}`an exercise <ex-kept-once>`).
+# {cite:t}`cabannes2024scaling` compare weights of outer products for few answers.
 
 # %% tags=["hide-input"]
 HEBB_CHECK

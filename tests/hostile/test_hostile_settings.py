@@ -92,6 +92,8 @@ SMALL = {
     "rule": "even_clip",
     "harm": "bits",
     "size": 1.0,
+    "s": 1.5,
+    "gamma": 1.0,
 }
 """Values of the parameters of point functions from which the corners are taken one at a time."""
 LARGEST = {"n": 60, "d": 24}

@@ -23,11 +23,10 @@
     return (z) => ndtr(reach * z ** -u - KAPPA);
   };
 
-  // Signal over noise of the best outer products; facts that are not worth it have none.
-  const LEAST = root((t) => ndtr(KAPPA) - ndtr(KAPPA - t) - 0.5 * t * density(KAPPA - t), 0.3, KAPPA);
+  // Signal over noise of the best outer products. One root, as the average of the best is less than two spreads away.
   function strength(z, s, tau) {
-    const pull = (t) => z ** -s * density(KAPPA - t) - tau * t;
-    return pull(LEAST) <= 0 ? 0 : root(pull, LEAST, KAPPA + 40);
+    const p = z ** -s, pull = (t) => p * density(KAPPA - t) - tau * t;
+    return root(pull, 0, KAPPA + 40);
   }
   const written = (s) => {
     const tau = between(data.hebb, s);
