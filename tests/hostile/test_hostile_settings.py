@@ -92,8 +92,13 @@ SMALL = {
     "rule": "even_clip",
     "harm": "bits",
     "size": 1.0,
+    "law": "two",
     "s": 1.5,
     "gamma": 1.0,
+    "chunks": 6,
+    "way": "keep",
+    "training": "fit",
+    "step": 1.0,
 }
 """Values of the parameters of point functions from which the corners are taken one at a time."""
 LARGEST = {"n": 60, "d": 24}

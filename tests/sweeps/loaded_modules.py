@@ -57,6 +57,16 @@ CALLS: dict[str, list[dict]] = {
         for rule, harm in (("largest_margin", "query"), ("four_clips", "bits"), ("muon", "overwritten"))
     ],
     "margin_bound": [{"n": 20, "d": 14, "seed": 0}],
+    "kept_shares": [{"load": 0.5, "d": 6, "law": "two", "seed": 0} | TRAINED],
+    "zipf_error": [
+        {"n": 20, "d": 4, "s": 1.5, "way": way, "seed": 0, "ridge": 1e-2} for way in ("hebb", "keep_first")
+    ],
+    "fact_stream": [
+        {"d": 8, "chunks": 5, "way": way, "s": 1.2, "seed": 0} for way in ("decayed", "replay", "keep")
+    ],
+    "error_by_passes": [
+        {"n": 20, "d": 4, "s": 1.5, "training": training, "seed": 0} for training in ("descent", "fit")
+    ],
 }
 """Small arguments of each point function, one for each way it may take."""
 

@@ -37,6 +37,11 @@ Harm = Annotated[
     "what happens to the memory; {query, memory, bits, bits_rows, bits_stochastic, entries, rank, "
     "overwritten}",
 ]
+Ways = Annotated[
+    str,
+    "name in frequencies.zipf.WAYS; {tail_average, cross_entropy, hebb, hebb_first, keep, keep_first}",
+]
+Exponent = Annotated[float, "exponent of the frequencies; [0.1, 5]"]
 
 Row = dict[str, int | float | str | None]
 """What a point function returns: its columns by name."""
@@ -461,6 +466,75 @@ def margin_bound(n: Count, d: Dimension, seed: Seed) -> Row:
     }
 
 
+def kept_shares(
+    load: Load,
+    d: Dimension,
+    law: Annotated[str, "name in frequencies.kept.LAWS; {equal, two, three, zipf}"],
+    r: Fraction,
+    beta: Beta,
+    ridge: Ridge,
+    seed: Seed,
+) -> Row:
+    """What a tail-average memory keeps of facts with weights: norm, loss, shares kept of each class; work."""
+    from assocmem.experiments.frequencies.kept import measure_kept
+
+    return _rounded(measure_kept(load, d, law, r, beta, ridge, seed))
+
+
+def zipf_error(
+    n: Count,
+    d: Dimension,
+    s: Exponent,
+    way: Ways,
+    seed: Seed,
+    gamma: Annotated[float, "power of the frequencies that are weights of a loss; [0, 10]"] = 1.0,
+    r: Fraction = 0.15,
+    beta: Beta = 1.0,
+    ridge: Ridge = 1e-5,
+    tol: Tolerance = 1e-2,
+) -> Row:
+    """Share of questions about Zipf's facts answered wrongly, by a top share and first place; who is lost."""
+    from assocmem.experiments.frequencies.zipf import measure_zipf
+
+    return _rounded(measure_zipf(n, d, s, gamma, way, seed, r=r, beta=beta, ridge=ridge, tol=tol))
+
+
+def fact_stream(
+    d: Dimension,
+    chunks: Annotated[int, "blocks of d^2 / 32 questions; [1, 1000]"],
+    way: Annotated[
+        str,
+        "name in frequencies.streams.WAYS; {outer_products, decayed, delta, newest, replay, retrained, "
+        "sharpened, keep}",
+    ],
+    s: Annotated[float, "exponent of the frequencies, 0 for facts that come once each; [0, 5]"],
+    seed: Seed,
+) -> Row:
+    """What is left of facts that came one after another, by age and by how often they came; predictions."""
+    from assocmem.experiments.frequencies.streams import measure_stream
+
+    return _rounded(measure_stream(d, chunks, way, s, seed))
+
+
+def error_by_passes(
+    n: Count,
+    d: Dimension,
+    s: Exponent,
+    training: Annotated[str, "name in frequencies.passes.TRAININGS; {descent, fit}"],
+    seed: Seed,
+    step: Annotated[float, "step of descent over frequencies.passes.unit_step; [1e-3, 1e4]"] = 1.0,
+) -> Row:
+    """Share of questions about Zipf's facts answered wrongly after 1, 2, 4, ... passes of a training."""
+    from assocmem.experiments.frequencies.passes import measure_passes
+
+    return _rounded(measure_passes(n, d, s, training, step, seed))
+
+
+def _rounded(row):
+    """A row with the digits of its numbers that mean something."""
+    return {name: float(f"{x:.5g}") if isinstance(x, float) else x for name, x in row.items()}
+
+
 REGISTERED = (
     top1_verdict,
     tail_verdict,
@@ -491,6 +565,10 @@ REGISTERED = (
     rule_share,
     survival,
     margin_bound,
+    kept_shares,
+    zipf_error,
+    fact_stream,
+    error_by_passes,
 )
 """The point functions that a sweep file can name, in the order in which they are listed."""
 
@@ -618,6 +696,20 @@ def _asks_of_margin_bound(n, d, seed):
     return [("n", n >= 10, "at least 10"), solution]
 
 
+def _asks_of_zipf_error(n, d, s, way, seed, gamma, r, beta, ridge, tol):
+    return [
+        ("n", n >= 10, "at least 10"),
+        ("gamma", n ** (s * gamma) <= 1e30, f"such that weights are at most 1e30 apart, n = {n}, s = {s:g}"),
+    ]
+
+
+def _asks_of_fact_stream(d, chunks, way, s, seed):
+    return [
+        ("d", d >= 8, "at least 8"),
+        ("chunks", chunks * d**2 >= 320, "such that there are at least 10 questions"),
+    ]
+
+
 RELATIONS = {
     "fact_verdict": _asks_of_fact_verdict,
     "removal": _asks_of_removal,
@@ -634,6 +726,8 @@ RELATIONS = {
     "rule_share": _asks_of_rule_share,
     "survival": _asks_of_survival,
     "margin_bound": _asks_of_margin_bound,
+    "zipf_error": _asks_of_zipf_error,
+    "fact_stream": _asks_of_fact_stream,
 }
 """What parameters demand of each other, by point function: a function of all of them that lists names,
 whether their values will do, and what would. They stand beside the functions and not in them, since they say

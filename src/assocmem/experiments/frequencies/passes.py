@@ -21,21 +21,22 @@ from assocmem.training.fit import fit
 from assocmem.training.losses import TailAverage
 from assocmem.training.passes import loss_pass
 
-WAYS = ("descent", "fit")
+TRAININGS = ("descent", "fit")
 """How a memory is trained."""
 
-COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """Passes after which the error is told."""
 
 R, BETA, RIDGE, GAP = 0.15, 1.0, 1e-7, 1e-3
 """Of the loss, the ridge, and the relative gap at which a fit ends."""
 
 
-def largest_step(facts: Facts) -> float:
-    """Step at which descent becomes unstable for facts alone, by the one that is asked most.
+def unit_step(facts: Facts) -> float:
+    """Step up to which descent is stable near zero, by the fact that is asked most.
 
-    Twice the inverse of an estimate of the largest curvature, which is that along the outer product of its
-    target and key: a quarter, which is the most that a logistic loss has, times its weight over n.
+    Twice the inverse of an estimate of the largest curvature, which is that along the outer product of a
+    target and its key: a quarter, which is the most that a logistic loss has, times its weight over n. As soon
+    as a fact is answered its curvature falls, so that longer steps do no harm.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def errors_of_descent(facts: Facts, loss: TailAverage, step: float, counts: Sequ
         With weights.
     loss : TailAverage
     step : float
-        Over `largest_step`; positive.
+        Over `unit_step`; positive.
     counts : sequence of int
         Passes after which it is told, increasing.
 
@@ -75,7 +76,7 @@ def errors_of_descent(facts: Facts, loss: TailAverage, step: float, counts: Sequ
         If the memory overflows.
     """
     require_number("step", step, 0)
-    length = step * largest_step(facts)
+    length = step * unit_step(facts)
     W, found = facts.U.new_zeros(facts.d_out, facts.d_in), []
     done = loss_pass(facts, loss, W)
     for passed in range(1, counts[-1] + 1):
@@ -134,7 +135,7 @@ def wrong(facts: Facts, margins: torch.Tensor) -> float:
     return float((facts.weights * (margins <= 0)).sum()) / facts.n
 
 
-def measure_passes(n: int, d: int, s: float, way: str, step: float, seed: int) -> dict[str, float]:
+def measure_passes(n: int, d: int, s: float, training: str, step: float, seed: int) -> dict[str, float]:
     """Error after each of some numbers of passes.
 
     Parameters
@@ -142,10 +143,10 @@ def measure_passes(n: int, d: int, s: float, way: str, step: float, seed: int) -
     n, d : int
     s : float
         Exponent of the frequencies, which are the weights of the loss.
-    way : str
-        One of `WAYS`.
+    training : str
+        One of `TRAININGS`.
     step : float
-        Of descent, over `largest_step`; a fit has none.
+        Of descent, over `unit_step`; a fit has none.
     seed : int
         Of keys and targets.
 
@@ -157,13 +158,13 @@ def measure_passes(n: int, d: int, s: float, way: str, step: float, seed: int) -
     Raises
     ------
     ValueError
-        For another way.
+        For another training.
     """
-    require_choice("way", way, WAYS)
+    require_choice("training", training, TRAININGS)
     pairs = gaussian_pairs(n, d, seed=seed)
     facts = Facts(pairs.U, pairs.V, weights=torch.from_numpy(zipf_weights(n, s)))
     loss = TailAverage(r=R, beta=BETA)
-    if way == "fit":
+    if training == "fit":
         found = errors_of_fit(facts, loss, RIDGE, COUNTS)
     else:
         found = errors_of_descent(facts, loss, step, COUNTS)

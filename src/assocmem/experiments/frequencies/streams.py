@@ -14,7 +14,7 @@ Ways to go through the stream, on the same draw:
 - trained block by block from where the memory stands, by gradient steps on cross-entropy: *newest* has only
   the block, *replay* half as many passes over the block and as many earlier questions, drawn at random;
 - what could be had from all that was seen: *retrained* minimises the cross-entropy of all questions at once,
-  *sharpened* the same with squared counts for weights, and *kept* has only the facts that came most often, as
+  *sharpened* the same with squared counts for weights, and *keep* has only the facts that came most often, as
   many as fit, the newest first among equals.
 """
 
@@ -45,7 +45,7 @@ WAYS = (
     "replay",
     "retrained",
     "sharpened",
-    "kept",
+    "keep",
 )
 """Ways to go through a stream, as the module says."""
 
@@ -209,7 +209,7 @@ def go_through(stream: Stream, way: str, *, seed: int = 0) -> torch.Tensor:
         return _block_by_block(stream, way == "replay", seed)
     seen = np.flatnonzero(stream.times)
     weights = stream.times[seen]
-    if way == "kept":
+    if way == "keep":
         order = np.lexsort((-stream.last[seen], -weights))  # by times, the newest first among equals
         return _minimiser(stream.asked(seen[order[: fitting(stream)]]))
     return _minimiser(stream.asked(seen, weights ** (2 if way == "sharpened" else 1)))
