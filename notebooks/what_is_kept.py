@@ -33,9 +33,10 @@ ratio = 16  # how many times more often these are asked; [1, 1000]
 ridge = 0.01  # its ridge; [1e-4, 1]
 instances = 6  # memories of this kind that are trained; [2, 1000]
 s = 1.5  # exponent of the facts of Zipf's law; [1.1, 3]
-zipf_d = 14  # dimension of the memory that is filled with them; [8, 60]
-per_entry = 4  # these facts over d^2; [1, 20]
-powers = [1, 2]  # powers of the frequencies with which it is trained; [0.5, 4]
+zipf_d = 16  # dimension of the memory that is filled with them; [8, 60]
+per_entry = 2  # these facts over d^2; [1, 20]
+powers = [1, 2]  # powers of the frequencies with which it is trained; [0.5, 3]
+written_d = [16, 32]  # dimensions in which outer products are written; [12, 80]
 
 # %% tags=["hide-input"]
 import assocmem.progress  # noqa: F401  before torch  # isort: skip
@@ -44,17 +45,32 @@ import math
 import numpy as np
 import torch
 from myst_nb import glue
+from scipy import special
 
 from assocmem.book import frequency_figures as figures
 from assocmem.book import plotting as plot
 from assocmem.book.claims import check
 from assocmem.book.frequency_figures import Constants, Kept
 from assocmem.book.plotting import Table
+from assocmem.experiments.frequencies.comparisons import (
+    kept_classes,
+    passes_by_size,
+    stream_shares,
+    zipf_errors,
+)
+from assocmem.experiments.frequencies.streams import (
+    AGES,
+    TIMES,
+    draw_stream,
+    fitting,
+)
+from assocmem.experiments.frequencies.zipf import tail_and_first
 from assocmem.pairs.data import Facts, derived_seed, gaussian_pairs
 from assocmem.sweeps.stored_table import read_table
 from assocmem.theory import frequency_scaling as scaling
 from assocmem.theory.frequencies import equal, two_classes, zipf_frequencies
-from assocmem.theory.ridgeless import critical_load
+from assocmem.theory.given_up import given_up
+from assocmem.theory.ridgeless import critical_load, tail_mean
 from assocmem.theory.weighted import solve_weighted
 from assocmem.training.fit import fit
 from assocmem.training.losses import TailAverage
@@ -62,11 +78,13 @@ from assocmem.training.losses import TailAverage
 plot.use_style()
 
 # %% tags=["memory", "remove-cell"]
+from assocmem.pairs.sizes import peak_bytes
 from assocmem.training.fit import fit_bytes
 
 memory = [
     ("d", d, lambda d: fit_bytes(max(4, round(load * d**2)), d)),
-    ("zipf_d", zipf_d, lambda d: fit_bytes(round(per_entry * d**2), d)),
+    ("zipf_d", zipf_d, lambda d: fit_bytes(per_entry * d**2, d)),
+    ("written_d", max(written_d), lambda d: peak_bytes(per_entry * d**2, d)),
 ]
 
 # %% [markdown]
@@ -83,48 +101,56 @@ memory = [
 #
 # *What is lost?*
 # The rare facts go first.
-# A fact of weight $w$ is lost with the probability that a normal number is below $\frac c\nu - \frac{\chi}{2\nu}\, w$, with two numbers $c/\nu$ and $\chi/\nu$ that are the same for all facts.
+# A fact of weight $w$ is lost with the probability that a normal number is below $A - B w$, with two numbers $A$ and $B$ that are the same for all facts.
 # So each further unit of weight makes a loss exponentially rarer.
 #
 # *By how much does the error fall as the matrix grows?*
 # If the $i$-th fact is asked with a frequency proportional to $i^{-s}$, the error falls like $d^{-2(s-1)}$, for every way to fill the matrix in the table and for the best one.
 # So no way has a better exponent. Ways differ by a constant.
+# (A sum of outer products that is written to once per question is not among them. It falls like $d^{-(s-1)/s}$ only.)
 #
 # *How should I weight my facts?*
 # By more than their frequencies.
 # The table has the error of each way, over that of the simplest sensible one, which is to train on the most frequent facts alone, as many as fit.
 
 # %% tags=["hide-input"]
-exponents, sharpened = [1.2, 1.5, 2.0], [1, 1.5, 2, 3]
-keep = {x: scaling.keep_constant(x, 0.15) for x in exponents}
-trained = {
-    x: [
-        scaling.trained_constant(x, 0.15, beta=1.0, gamma=g) / keep[x]
-        for g in sharpened
-    ]
-    for x in exponents
+constants = read_table("what_is_kept", "constants")
+
+
+def over_keep(name, s, gamma=1.0, beta=1.0):
+    """A stored constant over that of the most frequent facts alone."""
+    rows = constants[(constants["s"] == s) & (constants["gamma"] == gamma)]
+    row = rows[rows["beta"] == beta].iloc[0]
+    return float(row[name] / row["keep"])
+
+
+exponents = [1.2, 1.5, 2.0]
+ways = {
+    "trained, $w = p$": ("trained", 1.0, 1.0),
+    "trained, $w = p^2$": ("trained", 2.0, 1.0),
+    "trained, $w = p^3$": ("trained", 3.0, 1.0),
+    "trained, $w = p$, asking for more": ("trained", 1.0, 0.1),
+    "trained, $w = p^2$, asking for more": ("trained", 2.0, 0.1),
+    "outer products, best weights": ("hebb", 1.0, 1.0),
+    "**the most frequent alone**": ("keep", 1.0, 1.0),
+    "the best convex losses": ("convex", 1.0, 1.0),
+    "a bound on all memories": ("lowest", 1.0, 1.0),
 }
-hebb = {x: scaling.hebb_constant(x, 0.15) / keep[x] for x in exponents}
-lowest = {x: scaling.lowest_constant(x, 0.15) / keep[x] for x in exponents}
 Table(
-    {
-        "how the matrix is filled": [
-            *(f"trained, $w = p^{{{g:g}}}$" for g in sharpened),
-            "outer products, best weights",
-            "the most frequent alone",
-            "no way is below (derived)",
-        ]
-    }
+    {"how the matrix is filled": list(ways)}
     | {
-        f"$s = {x:g}$": [*trained[x], hebb[x], 1.0, lowest[x]] for x in exponents
+        f"$s = {x:g}$": [over_keep(name, x, *at) for name, *at in ways.values()]
+        for x in exponents
     },
     ".2f",
 )
 
 # %% [markdown]
-# To train with the frequencies as weights costs 1.6 to 2.6 times the errors of keeping the most frequent facts alone.
-# Sharper weights, say $w = p^2$, get most of that back, and one need not know how many facts fit.
-# Up to $s = 1.5$ even a sum of outer products is better than training with $w = p$, if *its* weights are well chosen.
+# To train with the frequencies as weights costs 1.25 to 2.1 times the errors of keeping the most frequent facts alone.
+# Sharper weights, say $w = p^2$, get much of that back, and one need not know how many facts fit.
+# To ask each signal for a little more than it needs, by a smoother average of its competitors ($\beta = 0.1$), helps as much, and both together more.
+# But no convex loss, with whatever weights, gets more than one per cent below the most frequent alone.
+# Outer products can do as well as training if *their* weights are well chosen and $s$ is near one.
 #
 # The rest of this section says where these numbers come from, and compares them with trained memories.
 #
@@ -228,15 +254,77 @@ Table(
     {"weight": ".3g", "kept, theory": ".4f", f"kept, {instances} memories": ".3f"},
 )
 
+# %% tags=["hide-input"]
+check(
+    "beyond-kept-by-weight",
+    f"share kept of rare and frequent facts, {n} facts in {d} dimensions",
+    kind="simulation",
+    measured=list(seen),
+    predicted=told,
+    tolerance=[4 * x + 1 / d for x in np.maximum(seen_error, 0.5 / n)],
+    falsehood=(
+        "rare and frequent facts are alike",
+        float(theory.frequencies.masses @ np.array(told)),
+    ),
+    limits="the tolerance has $1/d$ for a finite size, beside four standard errors",
+    axis="share of facts kept",
+    each=groups,
+)
+
 # %% [markdown]
 # One training decides for thousands of facts at once, and it is the weight that separates them.
-# {numref}`fig-kept-laws` has stored memories in the largest dimension, for three laws of weights and on both sides of the critical load.
+# {numref}`fig-kept-laws` has stored memories in {glue:text}`kept-largest` dimensions, for three laws of weights and on both sides of the critical load.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-laws", "caption": "Share of facts that is kept, by weight, for three laws of weights. Lines: the theory {eq}`eq-kept-share`, as a function of the weight. Points: stored memories, class by class, with two standard errors. Blue: loads below the critical one, orange: above."}, "image": {"alt": "Three panels with rising curves and points on them. The blue curves are at one everywhere; the orange ones rise with the weight from near zero to one, further to the right for larger loads."}}
-KEPT_FIGURE
+kept = read_table("what_is_kept", "kept")
+largest = int(kept[kept["law"] == "zipf"]["d"].max())
+laws = {"two": "two classes", "three": "three classes", "zipf": "Zipf's law, $s = 1$"}
+stored_loads = sorted(set(kept["load"]))
+settings = [(x, load, 1e-2) for x in laws for load in stored_loads]
+compared = [kept_classes(kept, *at, largest) for at in settings]
+weight = np.geomspace(0.05, 60, 200)
+glue("kept-largest", largest, display=False)
+figures.draw_kept(
+    {
+        title: [
+            Kept(
+                f"load {x.load:g}",
+                x.load > critical_load(0.15),
+                (weight, x.theory.kept(weight)),
+                (x.weights, x.kept, x.error),
+                x.told,
+            )
+            for x in compared
+            if x.law == law
+        ]
+        for law, title in laws.items()
+    }
+)
 
 # %% tags=["hide-input"]
-KEPT_CHECK
+each_class = [
+    kept_classes(kept, law, load, ridge, int(size))
+    for (law, load, ridge, size), _ in kept.groupby(["law", "load", "ridge", "d"])
+    if law != "equal"
+]
+mean_kept = [
+    np.full(len(x.told), float(x.sizes @ x.told / x.sizes.sum())) for x in each_class
+]
+check(
+    "beyond-kept-by-weight",
+    "share of facts kept, class by class, at three laws of weights on both sides of "
+    "the critical load",
+    kind="stored simulation",
+    measured=list(np.concatenate([x.kept for x in each_class])),
+    predicted=list(np.concatenate([x.told for x in each_class])),
+    tolerance=list(np.concatenate([4 * x.error + 1 / x.d for x in each_class])),
+    falsehood=(
+        "all classes are alike, with the share that is kept of all facts",
+        list(np.concatenate(mean_kept)),
+    ),
+    limits="the tolerance has $1/d$ for a finite size, beside four standard errors",
+    axis="share of facts kept",
+)
 
 # %% [markdown]
 # ## Below capacity weights do not matter
@@ -250,36 +338,65 @@ KEPT_CHECK
 #
 # 1. *Below.* If $\alpha < \alpha_c$, then $\nu \to \infty$ as $\lambda \to 0$, and all facts are kept, whatever the law of $P$ is.
 # 2. *Above.* If $\alpha > \alpha_c$, then {eq}`eq-kept-equations` has a solution with $\lambda = 0$.
-# 3. *Just above.* As $\alpha$ falls to $\alpha_c$, $\nu \to \infty$, and $\xi = \chi/\nu$ solves
+# 3. *Just above.* As $\alpha$ falls to $\alpha_c$ with $\lambda = 0$, $\nu \to \infty$, and $M = \chi/\nu$ solves
 #
 # $$
-# 1 = \alpha\, \E \min\bigl( (\kappa - G)_+,\, \xi P \bigr)^2 .
-# $$ (eq-kept-hinge)
+# \E (\kappa - M P - G)_+^2 = \frac{1}{\alpha_c} - \frac1\alpha .
+# $$ (eq-kept-given-up)
 #
-# Facts of weight $p$ with $G < \kappa - \xi p$ stay behind by a multiple of $\nu$.
+# A fact of weight $p$ with $G < \kappa - M p$ is given up: its margin is a negative multiple of $\nu$. It is lost if $G < \kappa - \frac12 M p$.
 # :::
 #
 # :::{dropdown} Derivation
-# Let $\nu$ be large, $y = \nu z$ and $\chi = \xi \nu$.
-# Then $c = \kappa \nu$ up to $O(1/\nu)$, and $a$ is one for $z < 0$ and zero for $z > 0$: the loss acts like a hinge.
-# So {eq}`eq-kept-channel` says $z = G - \kappa + \min((\kappa - G)_+, \xi P)$, and $\chi P a/\nu$ is that minimum.
-# The first of {eq}`eq-kept-equations` becomes {eq}`eq-kept-hinge`.
+# Let $\nu$ be large. Then $c = \kappa \nu$ up to $O(1/\nu)$, and the loss acts like a hinge on the scale of $\nu$.
+# So a fact lacks $(\kappa - G)_+$ and gets $M P a$, in spreads, with $a = A = \min((\kappa - G)_+/(M P), 1)$ to leading order.
 #
-# The right side of {eq}`eq-kept-hinge` rises with $\xi$ to $\alpha/\alpha_c$.
-# So it has a solution if and only if $\alpha > \alpha_c$.
-# Below, $\chi/\nu$ grows without bounds: every fact gets what it lacks.
-# The margins are then large and $a$ is about $e^{-m}$, so that a weight $p$ shifts a margin by $\log p$, which is nothing on the scale of $\nu$.
-# This is why the limit knows nothing of weights.
+# *Above.* Who is not given up has a margin of order one, $y = \log((1 - A)/A)$, and so its pull is $a = A + y/(\nu M P)$.
+# Put this into the first of {eq}`eq-kept-equations`:
+#
+# $$
+# \frac1\alpha = \E \min\bigl( (\kappa - G)_+, M P \bigr)^2 + \frac{2M}{\nu}\, \E P A y .
+# $$
+#
+# The second of {eq}`eq-kept-equations` says that $\E P A y = \nu\, \E P D_+$ with $D = \kappa - M P - G$: what those who are kept go beyond their level costs as much as giving up the others saves.
+# Since $\min((\kappa - G)_+, M P)^2 = (\kappa - G)_+^2 - D_+^2 - 2 M P D_+$, both together are {eq}`eq-kept-given-up`.
+#
+# *Below*, every fact gets what it lacks.
+# Margins are large and $a$ is about $e^{-m}$, so that a weight $p$ shifts a margin by $\log p$, which is nothing on the scale of $\nu$.
+# So the limit knows nothing of weights.
+# The whole law of $P$ enters the norm by its geometric mean, as a factor of the ridge (`assocmem.theory.given_up`).
 # :::
 #
-# Who is behind $\kappa - \xi p$ is given up for good.
-# Who is between $\kappa - \xi p$ and $\kappa$ is brought to the edge, where its margin is of order one, and positive only for $G > \kappa - \frac12 \xi p$.
-# So facts between the two levels are lost by a hair.
+# Who is between $\kappa - M p$ and $\kappa$ is brought to the edge, where margins are of order one: positive for $G > \kappa - \frac12 M p$, and negative below.
+# So some facts are lost by a hair.
+# Just above the critical load these are nearly all that are lost: a loss that asks for more than it needs has most of them back.
 #
-# The share given up is $\Phi(\kappa - \xi p)$, which is the tail of a normal law: at twice the weight it is not half as large but, where it is small, about the fourth power.
+# The share that is lost is the tail of a normal law.
+# At twice the weight it is not half as large: where it is small it is about its fourth power.
 
 # %% tags=["hide-input"]
-GIVEN_UP_CHECK
+near = [1.003, 1.01, 1.03]
+three_laws = [equal(), two_classes(0.2, 16), zipf_frequencies(3000, 1.0)]
+rare = [float(x.values.min()) for x in three_laws]
+whole, hair, naive = [], [], []
+for x in near:
+    for some, p in zip(three_laws, rare, strict=True):
+        at = x * float(critical_load(0.15))
+        whole.append(float(solve_weighted(at, 0.15, beta=1.0, ridge=0.0, frequencies=some).lost(p)))
+        close = given_up(at, 0.15, 0.0, some)
+        hair.append(float(close.lost(p)))
+        naive.append(float(close.left(p)))
+check(
+    "beyond-rare-go-first",
+    "share lost of the rarest facts, just above the critical load, three laws of weights",
+    kind="quadrature",
+    measured=whole,
+    predicted=hair,
+    tolerance=0.05,
+    falsehood=("a fact is lost only where it is given up", naive),
+    limits="the tolerance is for a norm scale that is not infinite",
+    axis="share of the rarest facts lost",
+)
 
 # %% [markdown]
 # ## Zipf's law: one exponent for all
@@ -331,9 +448,9 @@ GIVEN_UP_CHECK
 # *Surely* means except with a probability that falls faster than any power of $d$.
 #
 # 1. Surely $\norm{u_i}^2$ and $\norm{v_i}^2$ are between $0.9$ and $1.1$.
-# 2. Write $W v_i = q_i \norm{v_i}^2 u_i + M v_i$ with $M = \sum_{k \ne i} q_k u_k v_k^\top$, which is independent of pair $i$. It is a matrix $A$ with $\norm{A}_F \le 1.05\, d$ and $\norm{A} = O(\sqrt{d \log d})$, times a Gaussian one, so that surely $\norm{M}_F \le 1.1\, d$ and $\norm{M} = O(\sqrt{d \log d})$. Hence surely $\norm{M v_i} \le 1.2 \sqrt d$.
+# 2. Write $W v_i = q_i \norm{v_i}^2 u_i + B v_i$ with $B = \sum_{k \ne i} q_k u_k v_k^\top$, which is independent of pair $i$. It is a matrix $A$ with $\norm{A}_F \le 1.05\, d$ and $\norm{A} = O(\sqrt{d \log d})$, times a Gaussian one, so that surely $\norm{B}_F \le 1.1\, d$ and $\norm{B} = O(\sqrt{d \log d})$. Hence surely $\norm{B v_i} \le 1.2 \sqrt d$.
 # 3. Surely the average of the top share $r$ of $\sqrt d\, u_j^\top x$ is at most $\kappa + 0.1$ for all unit vectors $x$ at once, as in the proof of {prf:ref}`thm-list-capacity`. For $W v_i$ this is at most $(\kappa + 0.1)(1.2 + 2 q_i/\sqrt d) \le 1.2 \kappa + 0.3$ when $d$ is large.
-# 4. The signal is at least $0.8\, q_i + u_i^\top M v_i$, and $u_i^\top M v_i$ is normal with a standard deviation of at most $1.2$, given $M v_i$.
+# 4. The signal is at least $0.8\, q_i + u_i^\top B v_i$, and $u_i^\top B v_i$ is normal with a standard deviation of at most $1.2$, given $B v_i$.
 #
 # So fact $i \le n_0$ is lost only if a normal number falls below $-\sqrt{2 s \log(n_0/i)}$, or something happens that surely does not.
 # The probability of the first is at most $(i/n_0)^s$. The mean error is at most
@@ -373,18 +490,82 @@ GIVEN_UP_CHECK
 # The factor $\Phi(\kappa)$ is there because also of the facts that were never seen a share of $1 - \Phi(\kappa)$ is right by chance.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-scaling", "caption": "Error against the number of entries of the matrix, for Zipf's law. Left: theory (lines) and stored memories (points). Right: local slopes of the same, and the slope of the limit. Error bars: two standard errors."}, "image": {"alt": "Left: falling straight lines in a log-log chart, close together and parallel, with points on them at the left end. Right: their slopes, which approach one horizontal line from both sides."}}
-SCALING_FIGURE
+predicted = read_table("what_is_kept", "predictions")
+zipf = read_table("what_is_kept", "zipf")
+curves = predicted[(predicted["s"] == 1.5) & (predicted["n"] == 2 * predicted["d"] ** 2)]
+curves = curves.sort_values("d")
+lines = {
+    name: curves[curves["gamma"] == gamma][column].to_numpy()
+    for name, column, gamma in (
+        ("lowest", "lowest", 1),
+        ("keep", "keep", 1),
+        ("trained_2", "trained", 2),
+        ("trained_1", "trained", 1),
+        ("hebb", "hebb", 1),
+    )
+}
+filled = {
+    ("trained_1", s): zipf_errors(zipf, predicted, s, "tail_average", 1.0)
+    for s in exponents
+}
+filled |= {
+    ("trained_2", s): zipf_errors(zipf, predicted, s, "tail_average", 2.0)
+    for s in exponents
+}
+filled |= {("hebb", s): zipf_errors(zipf, predicted, s, "hebb") for s in exponents}
+filled["keep", 1.5] = zipf_errors(zipf, predicted, 1.5, "keep")
+figures.draw_scaling(
+    np.array(sorted(set(curves["d"]))) ** 2,
+    lines,
+    {name: (x.d**2, x.mean, x.error) for (name, s), x in filled.items() if s == 1.5},
+    -0.5,
+)
 
 # %% tags=["hide-input"]
-EXPONENT_CHECK
+slopes = {key: x.exponent for key, x in filled.items()}
+check(
+    "beyond-zipf-exponent",
+    "exponent of the error in $d^2$, stored memories with $n = 2 d^2$",
+    kind="stored simulation",
+    measured=[x.slope for x in slopes.values()],
+    predicted=[1 - s for _, s in slopes],
+    tolerance=[4 * x.slope_error + 0.08 * (s - 1) for (_, s), x in slopes.items()],
+    falsehood=(
+        "the exponent for few answers, half as large",
+        [(1 - s) / 2 for _, s in slopes],
+    ),
+    limits="the tolerance has 8 per cent for small dimensions, beside four standard errors",
+    axis="exponent of $d^2$",
+    each=[f"{figures.WAYS[name].label}, $s = {s:g}$" for name, s in slopes],
+)
+
+# %% tags=["hide-input"]
+far = curves[curves["d"] >= 1000]
+ends = [far[far["gamma"] == gamma] for gamma in (1, 2, 3)]
+check(
+    "beyond-zipf-exponent",
+    "exponent of the error in $d^2$, by theory, up to a million dimensions, $s = 1.5$",
+    kind="asymptotic arithmetic",
+    measured=[
+        math.log(x["trained"].iloc[-1] / x["trained"].iloc[0])
+        / math.log(x["d"].iloc[-1] ** 2 / x["d"].iloc[0] ** 2)
+        for x in ends
+    ],
+    predicted=-0.5,
+    tolerance=1e-3,
+    falsehood=("the exponent for few answers, half as large", -0.25),
+    limits="theory alone, at sizes that nobody trains",
+    axis="exponent of $d^2$",
+    each=[f"trained, $w = p^{gamma}$" for gamma in (1, 2, 3)],
+)
 
 # %% [markdown]
 # ### Where the literature has another exponent
 #
 # {cite:t}`cabannes2024scaling` find the error $d^{-(s-1)}$ for outer products with Zipf's law, the root of ours.
-# They have many facts with *few answers*: the targets are a fixed number $M$ of classes.
-# Then all that a matrix $W$ does is to give each key $M$ scores, with the $M$ vectors $W^\top u_j$.
-# These are $M d$ numbers, and about as many facts fit ({doc}`perceptron_to_memory` has the count).
+# They have many facts with *few answers*: the targets are a fixed number $K$ of classes.
+# Then all that a matrix $W$ does is to give each key $K$ scores, with the $K$ vectors $W^\top u_j$.
+# These are $K d$ numbers, and about as many facts fit ({doc}`perceptron_to_memory` has the count).
 # To put $d$ in place of $d^2$ in {eq}`eq-kept-tail` gives their exponent.
 # Here each fact has an answer of its own, and all $d^2$ numbers count.
 #
@@ -399,7 +580,19 @@ EXPONENT_CHECK
 # All ways fall alike, so the constants decide.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-constants", "caption": "Error of training with weights $p^\\gamma$, against the power $\\gamma$, for three exponents of Zipf's law, by theory. All errors are over that of training on the most frequent facts alone, as many as fit."}, "image": {"alt": "Three panels. A falling curve from about two at the power one towards one; a dashed line of outer products, below the curve's left end in the first two panels and far above it in the third; lines at one and at about 0.8."}}
-CONSTANTS_FIGURE
+gammas = sorted(set(constants[constants["s"] == 1.5]["gamma"]))
+figures.draw_constants(
+    gammas,
+    [
+        Constants(
+            x,
+            [over_keep("trained", x, g) for g in gammas],
+            over_keep("hebb", x),
+            over_keep("lowest", x),
+        )
+        for x in exponents
+    ],
+)
 
 # %% [markdown]
 # Why are the frequencies not the best weights?
@@ -418,18 +611,32 @@ CONSTANTS_FIGURE
 # Here is one list of facts for some powers.
 
 # %%
-total = round(per_entry * zipf_d**2)
+total = per_entry * zipf_d**2
 rank = torch.arange(1, total + 1).double()
 asked = rank**-s / (rank**-s).sum()
 pairs = gaussian_pairs(total, zipf_d, seed=derived_seed(seed, 2))
 wrong = {}
 for power in powers:
     facts = Facts(pairs.U, pairs.V, weights=rank ** (-s * power))
-    memory = fit(facts, TailAverage(r, beta=1.0), ridge=1e-6, tol=1e-2)
-    wrong[power] = float(asked[memory.margins <= 0].sum())
+    memory = fit(facts, TailAverage(r, beta=1.0), ridge=1e-8, tol=1e-2)
+    margins, _ = tail_and_first(pairs, memory.W, r)
+    wrong[power] = float(asked.numpy() @ (margins <= 0))
 
 # %% tags=["hide-input"]
-LIVE_ZIPF_TABLE
+scatter = math.sqrt(float((asked[1:] ** 2).sum()))
+Table(
+    {
+        "weights": [f"$p^{{{power:g}}}$" for power in powers],
+        f"error, {total} facts in {zipf_d} dimensions": list(wrong.values()),
+        "theory": [
+            scaling.trained_error(
+                total, zipf_d, s, r, beta=1.0, gamma=power, ridge=1e-8
+            )
+            for power in powers
+        ],
+    },
+    ".3f",
+)
 
 # %% [markdown]
 # ```{widget} kept_by_frequency
@@ -439,7 +646,30 @@ LIVE_ZIPF_TABLE
 # ```
 
 # %% tags=["hide-input"]
-CONSTANTS_CHECK
+sizes_told = {key: x for key, x in filled.items() if np.isfinite(x.told).all()}
+both = [
+    (name, s, size, *row)
+    for (name, s), x in sizes_told.items()
+    for size, *row in zip(x.d, x.mean, x.error, x.told, strict=True)
+    if size >= 24
+]
+plain = {(s, size): told for name, s, size, _, _, told in both if name == "trained_1"}
+check(
+    "beyond-zipf-constants",
+    "error over that of the theory with $w = p$, stored memories",
+    kind="stored simulation",
+    measured=[mean / plain[s, size] for _, s, size, mean, *_ in both if (s, size) in plain],
+    predicted=[told / plain[s, size] for _, s, size, *_, told in both if (s, size) in plain],
+    tolerance=[
+        (4 * error + 3 / size * told) / plain[s, size]
+        for _, s, size, _, error, told in both
+        if (s, size) in plain
+    ],
+    falsehood=("all ways have the same error", 1),
+    limits="the tolerance has $3/d$ of the error for a finite size, beside four "
+    "standard errors",
+    axis="error over that of training with $w = p$",
+)
 
 # %% [markdown]
 # ### Outer products with the best weights
@@ -464,15 +694,66 @@ CONSTANTS_CHECK
 # {cite:t}`cabannes2024scaling` compare weights of outer products for few answers.
 
 # %% tags=["hide-input"]
-HEBB_CHECK
+tried = [(size, t) for size in written_d for t in range(instances)]
+found = {"asked": [], "best": []}
+for size, t in tried:
+    count = per_entry * size**2
+    some = gaussian_pairs(count, size, seed=derived_seed(seed, 3, size, t))
+    p = np.arange(1, count + 1) ** -float(s)
+    for name, q in (("asked", p), ("best", scaling.hebb_weights(count, size, s, r))):
+        W = some.U * torch.from_numpy(q) @ some.V.T
+        lost = tail_and_first(some, W, r)[0] <= 0
+        found[name].append(float(p @ lost / p.sum()))
+shaped = {k: np.reshape(x, (len(written_d), instances)) for k, x in found.items()}
+
+# %% tags=["hide-input"]
+told_best, told_asked = [], []
+for size in written_d:
+    count = per_entry * size**2
+    p = np.arange(1, count + 1) ** -float(s)
+    t = size * p / math.sqrt(float(p @ p))
+    told_asked.append(float(p @ special.ndtr(float(tail_mean(r)) - t) / p.sum()))
+    told_best.append(scaling.hebb_error(count, size, s, r))
+means = np.concatenate([shaped["asked"].mean(1), shaped["best"].mean(1)])
+errors = [x.std(1, ddof=1) / math.sqrt(instances) for x in shaped.values()]
+told_both = np.array([*told_asked, *told_best])
+check(
+    "beyond-zipf-constants",
+    "error of outer products, written once per question and with the best weights",
+    kind="simulation",
+    measured=list(means),
+    predicted=list(told_both),
+    tolerance=list(4 * np.concatenate(errors) + 2 / np.tile(written_d, 2) * told_both),
+    falsehood=("weights do not matter", [*told_best, *told_asked]),
+    limits="the tolerance has $2/d$ of the error for a finite size, beside four "
+    "standard errors",
+    axis="error",
+    each=[
+        f"{words}, $d = {size}$"
+        for words in ("once per question", "best weights")
+        for size in written_d
+    ],
+)
 
 # %% [markdown]
 # ## How long must one train?
 #
-PASSES_TEXT
+# Training takes passes over all facts, and frequent facts are learned first.
+# In plain gradient descent a fact of weight $p$ is answered after a number of passes in proportion to $1/p$.
+# So after $T$ passes the facts up to the rank $T^{1/s}$ are there, and the others are a share of the questions of about
+#
+# $$
+# \varepsilon \sim T^{-(s-1)/s} .
+# $$ (eq-kept-passes)
+#
+# This is an argument and no proof. It is the power that {cite:t}`hutter2021learning` has for the number of examples.
+# It ends where the matrix is full, at a rank of about $d^2$. So the passes that are worth their price grow like $d^{2s}$, and each takes $n^2 d$ operations.
+# That is the law for plain descent.
+# The fits of this book divide the gradient by a model of the curvature, and a few dozen passes are enough at all sizes that were tried.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-passes", "caption": "PASSES_CAPTION"}, "image": {"alt": "PASSES_ALT"}}
-PASSES_FIGURE
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-passes", "caption": "Error against passes over all scores, Zipf's law with $s = 1.5$ and twice as many facts as entries. Points: plain gradient descent with the best step for each number of passes, and fits of this book; means over instances. Dotted: the power {eq}`eq-kept-passes`."}, "image": {"alt": "Falling lines in a log-log chart. Those of plain descent fall slowly along a dotted line; those of fits drop to their floors within some thirty passes."}}
+passes = read_table("what_is_kept", "passes")
+figures.draw_passes(passes_by_size(passes, 1.5), -(1.5 - 1) / 1.5)
 
 # %% [markdown]
 # ## When facts come one after another
@@ -492,19 +773,110 @@ PASSES_FIGURE
 # The last kind needs a place where all facts are stored, so it is no memory but a measure for the others.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-stream", "caption": "What is left at the end of a stream. Left: every fact came once; share answered by age. Right: questions by Zipf's law, $s = 1.2$; share answered of the facts that came so many times. Points with two standard errors; lines without points of their own are theory, for the ways that write once."}, "image": {"alt": "Left: most curves fall from near one at the newest block to zero within four blocks; outer products and retraining on all are near zero at all ages, and training on as many as fit stays at one for four blocks and then drops. Right: all curves rise with the number of times; those that train on all or on the most frequent rise first."}}
-STREAM_FIGURE
+streams = read_table("what_is_kept", "streams")
+ages = [f"age_{a}" for a, _ in AGES]
+times = [f"times_{a}" for a, _ in TIMES]
+
+
+def in_bins(s, bins, names):
+    """What some ways have in bins, as the figure wants it."""
+    found = {x: stream_shares(streams, 32, 32, x, s, bins) for x in names}
+    return {
+        x: (y.mean, y.error, None if np.isnan(y.told).any() else y.told)
+        for x, y in found.items()
+    }
+
+
+once = [x for x in figures.STREAM_WAYS if x != "sharpened"]
+figures.draw_streams(
+    (figures.places(AGES), in_bins(0.0, ages, once)),
+    (figures.places(TIMES), in_bins(1.2, times, list(figures.STREAM_WAYS))),
+)
 
 # %% tags=["hide-input"]
-STREAM_TABLE
+stream_means = (
+    streams[(streams["d"] == 32) & (streams["chunks"] == 32)]
+    .groupby(["s", "way"])[["held", "questions", "seen"]]
+    .mean()
+)
+fits = fitting(draw_stream(32, 32, 0.0, 0))
+glue("stream-fits", fits, display=False)
+glue("stream-facts", int(stream_means.loc[(0.0, "delta"), "seen"]), display=False)
+Table(
+    {
+        "way": [look.label for look in figures.STREAM_WAYS.values()],
+        "facts answered, each came once": [
+            float(stream_means.loc[(0.0, x), "held"]) for x in figures.STREAM_WAYS
+        ],
+        "questions answered, Zipf's law": [
+            float(stream_means.loc[(1.2, x), "questions"]) for x in figures.STREAM_WAYS
+        ],
+    },
+    {
+        "facts answered, each came once": ".0f",
+        "questions answered, Zipf's law": ".2f",
+    },
+)
 
 # %% [markdown]
-STREAM_TEXT
+# The table has streams in 32 dimensions, at their end.
+# {glue:text}`stream-facts` facts came once each, and about {glue:text}`stream-fits` fit.
+#
+# A full matrix fails in one of two ways.
+#
+# *It is overloaded.* A way that treats all facts alike ends with next to none of them in first place, neither old nor new.
+# Outer products do so, and also training again on all facts: demands that cannot all be met are met for hardly anybody.
+# It needs somebody who gives facts up. To train on as many as fit has them all.
+#
+# *It forgets.* Ways with a decay, and training on the newest block alone, have a window of the newest facts and nothing before it.
+# That is the catastrophic interference of {cite:t}`mccloskey1989catastrophic`: what is trained now takes away what was trained before.
+# It is also what keeps these ways from being overloaded, and so it is graceful in its own way: the newest facts are always there.
+# But the windows hold a fifth to a third of what fits.
+#
+# *Where frequent facts come again*, they are written again before they are forgotten, and all ways answer about half of the questions or more.
+# Now to treat all *questions* alike is to weight facts by their frequencies, and training again on all is no longer overloaded.
+# Half a block of replay has most of what that has.
 
 # %% tags=["hide-input"]
-STREAM_CHECK_WRITTEN
+written_bins = [
+    (x, s, stream_shares(streams, 32, 32, x, s, bins))
+    for x in ("outer_products", "decayed", "delta")
+    for s, bins in ((0.0, ages), (1.2, times))
+]
+check(
+    "beyond-facts-in-a-stream",
+    "share of facts answered, by age or by how often they came, ways that write once",
+    kind="stored simulation",
+    measured=list(np.concatenate([x.mean for *_, x in written_bins])),
+    predicted=list(np.concatenate([x.told for *_, x in written_bins])),
+    tolerance=list(np.concatenate([4 * x.error + 0.06 for *_, x in written_bins])),
+    falsehood=(
+        "all bins are alike",
+        list(np.concatenate([0 * x.told + x.mean.mean() for *_, x in written_bins])),
+    ),
+    limits="the tolerance has 0.06 for what the Gaussian picture leaves out, beside "
+    "four standard errors",
+    axis="share of facts answered",
+)
 
 # %% tags=["hide-input"]
-STREAM_CHECK_FULL
+alike = ["outer_products", "retrained"]
+chosen = {x: float(stream_means.loc[(0.0, x), "held"]) / fits for x in alike}
+check(
+    "beyond-facts-in-a-stream",
+    "facts answered at the end of a stream in which each came once, over those that fit",
+    kind="stored simulation",
+    measured=list(chosen.values()),
+    predicted=0.25,
+    relation="<=",
+    tolerance=0.02,
+    falsehood=(
+        "a full memory has as many facts as fit",
+        float(stream_means.loc[(0.0, "keep"), "held"]) / fits,
+    ),
+    axis="facts answered, over those that fit",
+    each=[figures.STREAM_WAYS[x].label for x in alike],
+)
 
 # %% [markdown]
 # ## Limits
@@ -592,7 +964,7 @@ for times in (16, 4, 2):
 # ```{exercise} Another capacity
 # :label: ex-kept-capacity
 #
-# Facts have $M$ possible answers, and a matrix holds about $M d$ of them. Let $M = d^a$ with $0 \le a \le 1$.
+# Facts have $K$ possible answers, and a matrix holds about $K d$ of them. Let $K = d^a$ with $0 \le a \le 1$.
 # What is the exponent of the error, and where are this section and {cite:t}`cabannes2024scaling`?
 # ```
 #

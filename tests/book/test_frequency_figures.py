@@ -84,8 +84,15 @@ def test_streams_have_shares_by_bin_and_theory_where_there_is_one():
     assert alone.axes[0].get_xlabel() == "age"
 
 
-def test_passes_have_a_floor_where_it_is_known():
-    found = {"$d = 20$": ([1, 10], [0.5, 0.2], [0, 0]), "$d = 40$": ([1, 10], [0.4, 0.1], [0, 0])}
-    (ax,) = figures.draw_passes(found, {"$d = 20$": 0.15}).axes
-    assert [line.get_ydata()[0] for line in ax.lines if line.get_ls() == ":"] == [0.15]
+def test_passes_have_a_line_of_the_power_through_the_first_curve():
+    found = {"$d = 20$": ([1, 10, 100], [0.5, 0.2, 0.1], [0, 0, 0]), "$d = 40$": ([1, 10], [0.4, 0.1], [0, 0])}
+    (ax,) = figures.draw_passes(found, -0.5).axes
+    (line,) = (line for line in ax.lines if line.get_ls() == ":")
+    assert line.get_ydata() == pytest.approx([0.2 * 10**0.5, 0.2, 0.2 / 10**0.5])
     assert ax.get_legend_handles_labels()[1] == list(found)
+    with pytest.raises(ValueError, match="at least one curve"):
+        figures.draw_passes({}, -0.5)
+
+
+def test_bins_are_named_by_their_ends():
+    assert figures.places(((0, 0), (2, 3), (16, None))) == ["0", "2 to 3", "16 on"]

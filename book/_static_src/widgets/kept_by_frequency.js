@@ -7,8 +7,16 @@
   "use strict";
   const { theory, widgets, keptByFrequency: data } = scope, { say } = widgets;
   const { ndtr, density, root } = theory, KAPPA = data.kappa, CHANCE = 1 - ndtr(KAPPA);
-  const LOW = -18, HIGH = 18, STEPS = 1800; // of log z, over which losses are added up
+  const LOW = -16, HIGH = 16, STEPS = 800; // of log z, over which sums are taken
   const D = [10, 1e6];
+
+  // An integral over log z.
+  function added(f) {
+    const step = (HIGH - LOW) / STEPS;
+    let sum = 0;
+    for (let k = 0; k < STEPS; k++) sum += step * f(Math.exp(LOW + (k + 0.5) * step));
+    return sum;
+  }
 
   // Between two entries of a list of [x, y], with log y linear in x.
   function between(list, x) {
@@ -23,27 +31,23 @@
     return (z) => ndtr(reach * z ** -u - KAPPA);
   };
 
-  // Signal over noise of the best outer products. One root, as the average of the best is less than two spreads away.
-  function strength(z, s, tau) {
-    const p = z ** -s, pull = (t) => p * density(KAPPA - t) - tau * t;
-    return root(pull, 0, KAPPA + 40);
+  // The best outer products: signal over noise t at a price x^-s, and the unit of x at which the squares of all t add
+  // up to one for each entry. (One root, as the average of the best is less than two spreads away.)
+  function strength(x, s) {
+    const price = x ** -s;
+    return root((t) => price * density(KAPPA - t) - t, 0, KAPPA + 40);
   }
-  const written = (s) => {
-    const tau = between(data.hebb, s);
-    return (z) => ndtr(strength(z, s, tau) - KAPPA);
-  };
+  function written(s) {
+    const unit = added((x) => x * strength(x, s) ** 2);
+    return (z) => ndtr(strength(z * unit, s) - KAPPA);
+  }
 
   const alone = (z) => (z < data.critical ? 1 : CHANCE);
 
   // The constant of the error: the mean of z^-s over what is lost.
   function constant(s, kept) {
-    const step = (HIGH - LOW) / STEPS, last = Math.exp(HIGH);
-    let sum = (1 - kept(last)) * (last ** (1 - s) / (s - 1));
-    for (let k = 0; k < STEPS; k++) {
-      const z = Math.exp(LOW + (k + 0.5) * step);
-      sum += step * z ** (1 - s) * (1 - kept(z));
-    }
-    return sum;
+    const last = Math.exp(HIGH);
+    return added((z) => z ** (1 - s) * (1 - kept(z))) + (1 - kept(last)) * (last ** (1 - s) / (s - 1));
   }
   const aloneConstant = (s) => (ndtr(KAPPA) * data.critical ** (1 - s)) / (s - 1);
 

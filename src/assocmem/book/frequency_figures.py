@@ -57,7 +57,7 @@ STREAM_WAYS = {
     "replay": Look("trained with replay", CROSS_ENTROPY, "--", "D"),
     "retrained": Look("retrained on all", CROSS_ENTROPY, "-", "P"),
     "sharpened": Look("retrained, sharpened", TAIL_AVERAGE, "-", "X"),
-    "kept": Look("the most frequent alone", ANY_MEMORY, "-", "*"),
+    "keep": Look("the most frequent alone", ANY_MEMORY, "-", "*"),
 }
 """Ways to go through a stream, as `assocmem.experiments.frequencies.streams` has them."""
 
@@ -282,28 +282,43 @@ def draw_streams(
     return figure
 
 
-def draw_passes(
-    found: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]], floors: Mapping[str, float]
-) -> Figure:
-    """Errors against passes over the scores, for some sizes of the memory.
+def places(bins: Sequence[tuple[int, int | None]]) -> list[str]:
+    """Names of bins of whole numbers.
+
+    Parameters
+    ----------
+    bins : sequence of tuple
+        First and last number of each, the last one None for a bin without an end.
+
+    Returns
+    -------
+    list of str
+    """
+    return [f"{a}" if a == b else f"{a} on" if b is None else f"{a} to {b}" for a, b in bins]
+
+
+def draw_passes(found: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]], power: float) -> Figure:
+    """Errors against passes over the scores, for some sizes of the memory and ways to train it.
 
     Parameters
     ----------
     found : dict
         From what is drawn to passes, mean errors and standard errors.
-    floors : dict
-        The error of the minimiser, for those of which it is known.
+    power : float
+        Of a line to compare with, through the middle of the first curve.
 
     Returns
     -------
     Figure
     """
-    figure, ax = panels(height=3.5, width=6.2)
+    require(len(found) > 0, "found", found, "at least one curve")
+    figure, ax = panels(height=3.8, width=6.2)
     for k, (name, (passes, mean, error)) in enumerate(found.items()):
         color, marker = PALETTE[k % len(PALETTE)], MARKERS[k % len(MARKERS)]
         ax.errorbar(passes, mean, 2 * np.asarray(error), color=color, marker=marker, lw=1.1, label=name)
-        if name in floors:
-            ax.axhline(floors[name], color=color, lw=0.8, ls=":")
+    passes, mean, _ = (np.asarray(x, dtype=float) for x in next(iter(found.values())))
+    middle = len(passes) // 2
+    ax.plot(passes, mean[middle] * (passes / passes[middle]) ** power, ":", color=INK, lw=1)
     ax.set(xscale="log", yscale="log", xlabel="passes over the scores", ylabel="error")
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=7.5)
     return figure
