@@ -283,8 +283,7 @@ def saddle_of_sums(
     omega = channel.sum(a) * slope / nu
     score = channel.sum(a * (c + channel.y))
     variance = (nu**2 * (ridge + omega) - score) / channel.sum(a * np.abs(c + channel.y))
-    give = channel.tau * b
-    response = chi * (ridge + omega) + channel.sum(give / (1 + give), 0) - 1
+    response = chi * (ridge + omega + channel.sum(b / (1 + channel.tau * b))) - 1
     residual = float(max(abs(variance), abs(response)))
     return nu, chi, float(c), float(mu), loss, residual, residual <= RESIDUAL_TOLERANCE
 

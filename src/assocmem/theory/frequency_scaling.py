@@ -1,0 +1,640 @@
+"""How the error falls with the dimension when facts are asked by a law of Zipf, far more than a memory holds.
+
+Fact i is asked with probability ``i^-s / zeta(s)``, s > 1, and there is no end of facts. With ``x = i / d^2``
+no way to store them knows d, and the share of the questions that are answered wrongly is
+
+    error = C d^(-2 (s - 1)) / zeta(s),      C = int_0^inf x^-s Pr(lost | x) dx,
+
+with one exponent for every way and a constant C for each. *Lost* is a fact whose signal is not above the
+average of its best competitors, the top r-fraction. The ways:
+
+- *keep*: learn the ``alpha_c d^2`` most frequent facts and leave the rest to chance.
+- *outer products*, ``sum q_i u_i v_i'``: a fact has the signal ``t_i = q_i / sigma``, ``sum t_i^2 = d^2``, and
+  is lost with probability ``Phi(kappa - t_i)``. The best weights have ``p_i phi(kappa - t_i) = lambda t_i``.
+  For ``kappa <= 2`` they fall smoothly with the rank, and none is zero; above, they jump.
+- *trained* with the weights ``p^gamma``: the saddle point of `assocmem.theory.weighted`, with averages over x
+  in place of those over facts. Their tail converges for ``s gamma > 1`` and for no less: below, the frequent
+  facts drown in the number of the others, and what is left depends on how many there are.
+- *any convex losses*: a fact is pulled up by at most h where that does not bring it up to its level; that
+  costs ``E min((kappa - G)_+, h)^2``, and it is the least that a convex loss costs which keeps as many.
+- *lowest*: pull up what is worth its price and nothing else, as Gardner and Derrida count the fewest errors
+  of a perceptron, in replica symmetry. That may lie below what is possible, and nothing here proves it.
+
+All constants are limits of a saddle point or of a sum over independent signals; none is proved here.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from scipy import optimize, special
+
+from assocmem.checks import require, require_flag, require_integer, require_number
+from assocmem.theory.frequencies import rank_nodes
+from assocmem.theory.ridgeless import critical_load, hinge_moments, tail_mean
+from assocmem.theory.scalar import RANGES, _density
+from assocmem.theory.weighted import saddle_of_sums
+
+EXPONENTS = (1.01, 20.0)
+"""Least and largest s for which constants are given."""
+
+POWERS = (1.01, 15.0)
+"""Least and largest ``s gamma`` of training without an end of facts."""
+
+FRACTIONS = RANGES["r"]
+"""Least and largest tail fraction."""
+
+DIMENSIONS = (2, 1e9)
+"""Least and largest dimension."""
+
+MOST_LISTED = 10**8
+"""Facts for which weights are given one by one."""
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
+"""Of the Gauss-Legendre rule on [-1, 1], for one panel."""
+
+PANEL = 0.5
+"""Width of a panel in the logarithm of a price."""
+
+PRICES = (-60.0, 300.0)
+"""Logarithms of a price below which a loss is linear in it, and above which nothing is lost."""
+
+REACH = 23.0
+"""Logarithm of ``alpha_c`` over the least x that training looks at, where nothing is lost or costs anything."""
+
+
+# --- without an end of facts --------------------------------------------------------------------------------
+
+
+def keep_constant(s: float, r: float) -> float:
+    """The constant of learning the most frequent facts and leaving the rest to chance.
+
+    Parameters
+    ----------
+    s : float
+        Exponent of the law of Zipf, in [1.01, 20].
+    r : float
+        Tail fraction in [1e-4, 1 - 1e-4].
+
+    Returns
+    -------
+    float
+        ``alpha_c^(1 - s) Phi(kappa) / (s - 1)``.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    _require_law(s, r)
+    return float(critical_load(r) ** (1 - s) / (s - 1) * special.ndtr(tail_mean(r)))
+
+
+def hebb_constant(s: float, r: float) -> float:
+    """The constant of outer products with the best weights.
+
+    Parameters
+    ----------
+    s, r : float
+        As in `keep_constant`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    _require_law(s, r)
+    return _Hebb(np.array([float(tail_mean(r))]), np.ones(1)).constant(s)
+
+
+def lowest_constant(s: float, r: float) -> float:
+    """The constant below which no memory comes in replica symmetry, which is not proved.
+
+    Parameters
+    ----------
+    s, r : float
+        As in `keep_constant`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    _require_law(s, r)
+    return _Fewest(float(tail_mean(r))).constant(s)
+
+
+def convex_constant(s: float, r: float) -> float:
+    """The constant of the best convex losses, one for each rank.
+
+    Parameters
+    ----------
+    s, r : float
+        As in `keep_constant`.
+
+    Returns
+    -------
+    float
+        A little below that of keeping the most frequent: those that are learnt in full are as good as that,
+        and the others are pulled up a little.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    _require_law(s, r)
+    return _Convex(float(tail_mean(r))).constant(s)
+
+
+def trained_constant(
+    s: float, r: float, *, beta: float, gamma: float = 1.0, smoothed: bool = False
+) -> float:
+    """The constant of training with the weights ``p^gamma`` as the ridge goes to zero.
+
+    Parameters
+    ----------
+    s, r : float
+        As in `keep_constant`.
+    beta : float
+        Inverse smoothing width in [1e-3, 1e6]; with no end of facts the norm is of order one, and it matters.
+    gamma : float
+        Power to which frequencies are raised, such that ``s gamma`` is in [1.01, 15].
+    smoothed : bool
+        Whether a signal has to be above the smoothed average, that in the loss, which is larger than the
+        average of the best competitors itself.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    _require_law(s, r)
+    require_number("beta", beta, *RANGES["beta"], ends="[]")
+    require_number("gamma", gamma, 0)
+    least, most = POWERS
+    require(least <= s * gamma <= most, "gamma", gamma, f"such that s gamma is in [{least:g}, {most:g}]")
+    require_flag("smoothed", smoothed)
+    exponent = float(s) * float(gamma)
+    nu, chi, c = _trained(exponent, float(r), float(beta))
+    places, counts, weights = _places(exponent, float(r))
+    lost = _lost(nu, chi, c, weights, float(r), bool(smoothed))
+    last = float(critical_load(r)) * math.exp(-PRICES[0] / 2 / exponent)
+    beyond = special.ndtr(c / nu) if smoothed else special.ndtr(tail_mean(r))
+    return float((places**-s * lost) @ counts + beyond * last ** (1 - s) / (s - 1))
+
+
+@lru_cache(maxsize=64)
+def _trained(exponent, r, beta):
+    """The two numbers and the tail average of training with no end of facts."""
+    _, counts, weights = _places(exponent, r)
+    # beyond the last place all pulls are the same, and one weight stands for the rest, with its two sums
+    low = PRICES[0] / 2
+    last = float(critical_load(r)) * math.exp(-low / exponent)
+    first = last * math.exp(low) / (exponent - 1)
+    second = last * math.exp(2 * low) / (2 * exponent - 1)
+    weights = np.append(weights, second / first)
+    counts = np.append(counts, first**2 / second)
+    return saddle_of_sums(weights, counts, r, beta=beta, ridge=0.0)[:3]
+
+
+@lru_cache(maxsize=16)
+def _places(exponent, r):
+    """Places x, how much of the line each stands for, and their weights, ``(x / alpha_c)^-exponent``."""
+    top = REACH * exponent
+    edges = [PRICES[0] / 2]
+    while edges[-1] < top:  # where weights are large, margins change with their logarithm alone, and slowly
+        edges.append(edges[-1] + 2 * PANEL * max(1.0, min(edges[-1] / 8, exponent)))
+    edges = np.array(edges)
+    half = 0.5 * np.diff(edges)[:, None]
+    logs = (edges[:-1, None] + half * (1 + NODES)).ravel()
+    places = float(critical_load(r)) * np.exp(-logs / exponent)
+    return places, places / exponent * (half * WEIGHTS).ravel(), np.exp(logs)
+
+
+def _lost(nu, chi, c, weights, r, smoothed):
+    """Share of the facts of given weights that are lost in training."""
+    level = 0.0 if smoothed else float(tail_mean(r)) * nu - c
+    return special.ndtr((level + c - chi * weights * special.expit(-level)) / nu)
+
+
+# --- some facts ---------------------------------------------------------------------------------------------
+
+
+def keep_error(n: float, d: float, s: float, r: float) -> float:
+    """Share of wrong answers when the most frequent facts are learnt and the rest is left to chance.
+
+    Parameters
+    ----------
+    n : float
+        Number of facts, a whole number in [1, 1e15].
+    d : float
+        Dimension in [2, 1e9].
+    s : float
+        Exponent of the law of Zipf, in [0, 20].
+    r : float
+        As in `keep_constant`.
+
+    Returns
+    -------
+    float
+        0 where ``alpha_c d^2`` is n or more; part of a fact counts as such.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    ranks, counts, shares = _asked(n, d, s, r)
+    held = float(critical_load(r)) * d**2
+    return _asked_beyond(held, ranks, counts, shares, s) * float(special.ndtr(tail_mean(r)))
+
+
+def hebb_error(n: float, d: float, s: float, r: float) -> float:
+    """Share of wrong answers of outer products with the best weights.
+
+    Parameters
+    ----------
+    n, d, s, r : float
+        As in `keep_error`.
+
+    Returns
+    -------
+    float
+        With corrections of order 1/d, by which signals scatter.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    _, counts, shares = _asked(n, d, s, r)
+    return _Hebb(np.array([float(tail_mean(r))]), np.ones(1)).error(shares, counts, d)
+
+
+def hebb_weights(n: int, d: float, s: float, r: float) -> np.ndarray:
+    """The best weights of outer products, fact by fact, with mean square one.
+
+    Parameters
+    ----------
+    n : int
+        Number of facts, in [1, 1e8].
+    d, s, r : float
+        As in `keep_error`.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Decreasing.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    require_integer("n", n, 1)
+    require(n <= MOST_LISTED, "n", n, f"at most {MOST_LISTED:g}")
+    _, counts, shares = _asked(n, d, s, r)
+    way = _Hebb(np.array([float(tail_mean(r))]), np.ones(1))
+    log_price = way.log_price(shares, counts, d)
+    t = way.strength(-s * (np.log(np.arange(1, n + 1))) + math.log(shares[0]) - log_price)
+    return t / math.sqrt(np.mean(t**2))
+
+
+def lowest_error(n: float, d: float, s: float, r: float) -> float:
+    """Share of wrong answers below which no memory comes in replica symmetry, which is not proved.
+
+    Parameters
+    ----------
+    n, d, s, r : float
+        As in `keep_error`.
+
+    Returns
+    -------
+    float
+        0 where ``alpha_c d^2`` is n or more.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    _, counts, shares = _asked(n, d, s, r)
+    return _Fewest(float(tail_mean(r))).error(shares, counts, d)
+
+
+def convex_error(n: float, d: float, s: float, r: float) -> float:
+    """Share of wrong answers of the best convex losses, one for each rank.
+
+    Parameters
+    ----------
+    n, d, s, r : float
+        As in `keep_error`.
+
+    Returns
+    -------
+    float
+        0 where ``alpha_c d^2`` is n or more.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    _, counts, shares = _asked(n, d, s, r)
+    return _Convex(float(tail_mean(r))).error(shares, counts, d)
+
+
+def trained_error(
+    n: float,
+    d: float,
+    s: float,
+    r: float,
+    *,
+    beta: float,
+    gamma: float = 1.0,
+    ridge: float = 0.0,
+    smoothed: bool = False,
+) -> float:
+    """Share of wrong answers after training with the weights ``p^gamma``.
+
+    Parameters
+    ----------
+    n, d, s, r : float
+        As in `keep_error`.
+    beta : float
+        Inverse smoothing width in [1e-3, 1e6].
+    gamma : float
+        Power to which frequencies are raised, such that ``s gamma`` is in [0, 50].
+    ridge : float
+        Of the mean loss, whose weights have mean one; in [1e-16, 1e3], or 0 above the critical load.
+    smoothed : bool
+        As in `trained_constant`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    _asked(n, d, s, r)
+    require_number("beta", beta, *RANGES["beta"], ends="[]")
+    require_number("gamma", gamma, 0, ends="[)")
+    require(s * gamma <= 50, "gamma", gamma, "such that s gamma is at most 50")
+    require_number("ridge", ridge, 0, RANGES["ridge"][1], ends="[]")
+    require_flag("smoothed", smoothed)
+    load, least, critical = n / d**2, RANGES["ridge"][0], float(critical_load(r))
+    allowed = f"at least {least:g}, or 0 above the critical load {critical:.6g}, where n / d^2 is {load:.6g}"
+    require(ridge >= least or (ridge == 0 and load > critical * (1 + 1e-12)), "ridge", ridge, allowed)
+    exponent = float(s) * float(gamma)
+    ranks, counts = rank_nodes(n, max(exponent, float(s)))
+    weights = np.maximum(ranks**-exponent, 1e-300)
+    weights = weights * (counts.sum() / (counts @ weights))
+    shares = ranks ** -float(s)
+    shares = shares / (counts @ shares)
+    nu, chi, c = saddle_of_sums(weights, counts / d**2, r, beta=beta, ridge=load * ridge)[:3]
+    return float((counts * shares) @ _lost(nu, chi, c, weights, float(r), bool(smoothed)))
+
+
+def _asked(n, d, s, r):
+    """Ranks that stand for all, how many each stands for, and how often one of them is asked."""
+    require_number("d", d, *DIMENSIONS, ends="[]")
+    require_number("s", s, 0, EXPONENTS[1], ends="[]")
+    require_number("r", r, *FRACTIONS, ends="[]")
+    ranks, counts = rank_nodes(n, s)
+    shares = ranks ** -float(s)
+    return ranks, counts, shares / (counts @ shares)
+
+
+def _asked_beyond(held, ranks, counts, shares, s):
+    """Share of the questions for facts of a rank above a number that need not be whole."""
+    n = counts.sum()
+    if held >= n:
+        return 0.0
+    first = shares[0] * ranks[0] ** s  # how often the first fact is asked
+    whole = math.floor(held)
+    after = special.zeta(s, whole + 1) - special.zeta(s, n + 1) if s > 1 else None
+    if after is None or after * 1e6 < special.zeta(s, n + 1):
+        at, many = rank_nodes(whole, s) if whole else (np.ones(1), np.zeros(1))
+        after = 1 / first - many @ at**-s
+    return float(first * (after - (held - whole) * (whole + 1.0) ** -s))
+
+
+# --- ways to spend on facts ---------------------------------------------------------------------------------
+
+
+class _Way:
+    """How much a fact gets and how often it is lost, by the logarithm of its price.
+
+    The price of a fact is how often it is asked over a multiplier, which is such that costs add up to
+    ``d^2``. A way says `cost` and `lost` at prices, and where one of them jumps.
+    """
+
+    jumps: tuple[float, ...] = ()
+
+    def cost(self, logs):
+        """What is spent on a fact."""
+        raise NotImplementedError
+
+    def lost(self, logs):
+        """How often it is lost all the same."""
+        raise NotImplementedError
+
+    def constant(self, s):
+        """The constant with no end of facts: ``N^(s - 1) I``, with ``x = price^(-1/s)`` up to a unit."""
+        low, high = PRICES
+        edges = [*np.arange(low, high + PANEL, PANEL), *self.jumps]
+        edges = np.unique(edges)
+        half = 0.5 * np.diff(edges)[:, None]
+        logs = (edges[:-1, None] + half * (1 + NODES)).ravel()
+        length = np.exp(-logs / s) / s * (half * WEIGHTS).ravel()
+        spent = self.cost(logs) @ length
+        # log of the sum, since a price may be e^300; beyond the lowest price the loss is that of chance
+        missed = np.exp(logs + np.log(np.maximum(self.lost(logs), 1e-300))) @ length
+        missed += self.lost(np.array([low]))[0] * math.exp(low * (1 - 1 / s)) / (s - 1)
+        spent += self.cost(np.array([high]))[0] * math.exp(-high / s)
+        return float(spent ** (s - 1) * missed)
+
+    def log_price(self, shares, counts, d):
+        """Logarithm of the multiplier at which costs add up to ``d^2``."""
+
+        def surplus(log_price):
+            return counts @ self.cost(np.log(shares) - log_price) / d**2 - 1
+
+        low = high = math.log(shares[0])
+        while surplus(high) > 0:
+            high += 5.0
+        while surplus(low) < 0:
+            low -= 5.0
+            if low < math.log(shares[-1]) - PRICES[1]:  # there is enough for everything
+                return low
+        return float(optimize.brentq(surplus, low, high, xtol=1e-13, rtol=1e-14))
+
+    def error(self, shares, counts, d):
+        """Share of wrong answers of some facts."""
+        log_price = self.log_price(shares, counts, d)
+        return float((counts * shares) @ self.lost(np.log(shares) - log_price))
+
+
+class _Hebb(_Way):
+    """Outer products against levels, each with its share: ``p sum w phi(level - t) = lambda t``."""
+
+    def __init__(self, levels, weights):
+        self.levels, self.weights = levels, weights
+        # where the price that a strength is best for has its extremes, if it has any
+        t = np.linspace(1e-3, float(levels.max()) + 10, 20000)
+        slope = self._log_price_slope(t)
+        turns = [
+            optimize.brentq(lambda t: float(self._log_price_slope(np.array([t]))[0]), *t[k : k + 2])
+            for k in np.flatnonzero(slope[1:] * slope[:-1] < 0)
+        ]
+        self.turns = turns if len(turns) == 2 else None
+        if self.turns:
+            top, bottom = (float(self._log_price(np.array([t]))[0]) for t in turns)
+
+            def gain(log_price):
+                least, most = (self._branch(np.array([log_price]), k) for k in (0, 1))
+                value = [math.exp(log_price) * self._missed(t)[0] + 0.5 * t[0] ** 2 for t in (least, most)]
+                return value[0] - value[1]
+
+            self.jumps = (optimize.brentq(gain, bottom + 1e-12, top - 1e-12, xtol=1e-14),)
+
+    def _missed(self, t):
+        return special.ndtr(self.levels - t[:, None]) @ self.weights
+
+    def _log_price(self, t):
+        z = self.levels - t[:, None]
+        logs = special.logsumexp(-0.5 * z**2, b=self.weights, axis=1)
+        return np.log(t) + 0.5 * math.log(2 * math.pi) - logs
+
+    def _log_price_slope(self, t):
+        z = self.levels - t[:, None]
+        logs = -0.5 * z**2
+        rates = np.exp(logs - logs.max(axis=1, keepdims=True)) * self.weights
+        return 1 / t - (rates * z).sum(axis=1) / rates.sum(axis=1)
+
+    def _branch(self, logs, k):
+        """The strength that a price leads to, on one side of the turns."""
+        low, high = -120.0, math.log(float(self.levels.max()) + 60)
+        if self.turns:
+            low, high = (low, math.log(self.turns[0])) if k == 0 else (math.log(self.turns[1]), high)
+        low, high = np.full(logs.shape, low), np.full(logs.shape, high)
+        v = 0.5 * (low + high)
+        for _ in range(100):
+            t = np.exp(v)
+            miss = self._log_price(t) - logs
+            low, high = np.where(miss < 0, v, low), np.where(miss < 0, high, v)
+            slope = t * self._log_price_slope(t)
+            following = v - miss / np.where(slope > 1e-3, slope, np.inf)
+            following = np.where(
+                (following > low) & (following < high) & (slope > 1e-3), following, 0.5 * (low + high)
+            )
+            moved, v = np.abs(following - v), following
+            if np.all(moved <= 1e-14 * np.maximum(1, np.abs(v))):
+                break
+        return np.exp(v)
+
+    def strength(self, logs):
+        """The best signal of a fact, over the spread of crosstalk."""
+        if not self.turns:
+            return self._branch(logs, 0)
+        return np.where(logs < self.jumps[0], self._branch(logs, 0), self._branch(logs, 1))
+
+    def cost(self, logs):
+        return self.strength(logs) ** 2
+
+    def lost(self, logs):
+        return self._missed(self.strength(logs))
+
+
+def _pulled(kappa, h):
+    """Mean square of ``min((kappa - G)_+, h)`` over the keys that are not further away than h."""
+    top = np.minimum(h, kappa + 14.0)
+    panels = 8
+    x = (np.arange(panels)[:, None] + 0.5 * (1 + NODES)).ravel() / panels
+    z = top[:, None] * x
+    return (z**2 * _density(kappa - z)) @ np.tile(WEIGHTS / (2 * panels), panels) * top
+
+
+class _Fewest(_Way):
+    """A fact is pulled up to its level if that takes no more than the root of its price."""
+
+    def __init__(self, kappa):
+        self.kappa = kappa
+
+    def cost(self, logs):
+        return _pulled(self.kappa, np.exp(0.5 * logs))
+
+    def lost(self, logs):
+        return special.ndtr(self.kappa - np.exp(0.5 * logs))
+
+
+class _Convex(_Way):
+    """A fact is pulled up to its level, or by at most an h with ``2 h Phi(kappa - h) / phi(kappa - h)``
+    equal to its price."""
+
+    def __init__(self, kappa):
+        self.kappa, self.full = kappa, float(hinge_moments(kappa)[1])
+        peak = optimize.minimize_scalar(
+            lambda h: -self._price(h), bounds=(1e-9, kappa + 10), method="bounded", options={"xatol": 1e-12}
+        ).x
+
+        def gain(h):
+            h = np.array([h])
+            spent = _pulled(kappa, h) + h**2 * special.ndtr(kappa - h)
+            return float((self._price(h) * special.ndtr(kappa - h) + spent)[0] - self.full)
+
+        self.last = optimize.brentq(gain, 1e-12, peak)
+        self.jumps = (math.log(self._price(self.last)),)
+
+    def _price(self, h):
+        z = self.kappa - h
+        return 2 * h * np.exp(special.log_ndtr(z) + 0.5 * z**2) * math.sqrt(2 * math.pi)
+
+    def _way(self, logs):
+        """The most that a fact of a price below the jump is pulled up."""
+        soft = np.minimum(logs, self.jumps[0])
+        low, high = np.full(soft.shape, -200.0), np.full(soft.shape, math.log(self.last) + 1e-12)
+        v = np.minimum(soft - math.log(self._price(1e-9) / 1e-9), high)
+        for _ in range(200):
+            h = np.exp(v)
+            miss = np.log(self._price(h)) - soft
+            low, high = np.where(miss < 0, v, low), np.where(miss < 0, high, v)
+            z = self.kappa - h
+            ratio = np.exp(special.log_ndtr(z) + 0.5 * z**2) * math.sqrt(2 * math.pi)
+            slope = 1 - h * (z + 1 / ratio)
+            following = v - miss / slope
+            following = np.where((following > low) & (following < high), following, 0.5 * (low + high))
+            moved, v = np.abs(following - v), following
+            if np.all(moved <= 1e-14 * np.maximum(1, np.abs(v))):
+                break
+        return np.exp(v)
+
+    def cost(self, logs):
+        h = self._way(logs)
+        soft = _pulled(self.kappa, h) + h**2 * special.ndtr(self.kappa - h)
+        return np.where(logs < self.jumps[0], soft, self.full)
+
+    def lost(self, logs):
+        return np.where(logs < self.jumps[0], special.ndtr(self.kappa - self._way(logs)), 0.0)
+
+
+def _require_law(s, r):
+    """Check the exponent of a law without an end, and a tail fraction."""
+    require_number("s", s, *EXPONENTS, ends="[]")
+    require_number("r", r, *FRACTIONS, ends="[]")
