@@ -36,7 +36,7 @@ s = 1.5  # exponent of the facts of Zipf's law; [1.1, 3]
 zipf_d = 16  # dimension of the memory that is filled with them; [8, 60]
 per_entry = 2  # these facts over d^2; [1, 20]
 powers = [1, 2]  # powers of the frequencies with which it is trained; [0.5, 3]
-written_d = [16, 32]  # dimensions in which outer products are written; [12, 80]
+written_d = [16, 24]  # dimensions in which outer products are written; [12, 80]
 
 # %% tags=["hide-input"]
 import assocmem.progress  # noqa: F401  before torch  # isort: skip
@@ -45,7 +45,6 @@ import math
 import numpy as np
 import torch
 from myst_nb import glue
-from scipy import special
 
 from assocmem.book import frequency_figures as figures
 from assocmem.book import plotting as plot
@@ -56,8 +55,10 @@ from assocmem.experiments.frequencies.comparisons import (
     kept_classes,
     passes_by_size,
     stream_shares,
+    written_error,
     zipf_errors,
 )
+from assocmem.experiments.frequencies.kept import THREE, TWO
 from assocmem.experiments.frequencies.streams import (
     AGES,
     TIMES,
@@ -68,9 +69,9 @@ from assocmem.experiments.frequencies.zipf import tail_and_first
 from assocmem.pairs.data import Facts, derived_seed, gaussian_pairs
 from assocmem.sweeps.stored_table import read_table
 from assocmem.theory import frequency_scaling as scaling
-from assocmem.theory.frequencies import equal, two_classes, zipf_frequencies
+from assocmem.theory.frequencies import Frequencies, equal, two_classes
 from assocmem.theory.given_up import given_up
-from assocmem.theory.ridgeless import critical_load, tail_mean
+from assocmem.theory.ridgeless import critical_load
 from assocmem.theory.weighted import solve_weighted
 from assocmem.training.fit import fit
 from assocmem.training.losses import TailAverage
@@ -376,13 +377,17 @@ check(
 
 # %% tags=["hide-input"]
 near = [1.003, 1.01, 1.03]
-three_laws = [equal(), two_classes(0.2, 16), zipf_frequencies(3000, 1.0)]
+three_laws = [equal(), *(Frequencies(*np.array(x).T) for x in (TWO, THREE))]
 rare = [float(x.values.min()) for x in three_laws]
 whole, hair, naive = [], [], []
 for x in near:
     for some, p in zip(three_laws, rare, strict=True):
         at = x * float(critical_load(0.15))
-        whole.append(float(solve_weighted(at, 0.15, beta=1.0, ridge=0.0, frequencies=some).lost(p)))
+        whole.append(
+            float(
+                solve_weighted(at, 0.15, beta=1.0, ridge=0.0, frequencies=some).lost(p)
+            )
+        )
         close = given_up(at, 0.15, 0.0, some)
         hair.append(float(close.lost(p)))
         naive.append(float(close.left(p)))
@@ -489,10 +494,26 @@ check(
 #
 # The factor $\Phi(\kappa)$ is there because also of the facts that were never seen a share of $1 - \Phi(\kappa)$ is right by chance.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-scaling", "caption": "Error against the number of entries of the matrix, for Zipf's law. Left: theory (lines) and stored memories (points). Right: local slopes of the same, and the slope of the limit. Error bars: two standard errors."}, "image": {"alt": "Left: falling straight lines in a log-log chart, close together and parallel, with points on them at the left end. Right: their slopes, which approach one horizontal line from both sides."}}
+# %% tags=["remove-cell"]
 predicted = read_table("what_is_kept", "predictions")
 zipf = read_table("what_is_kept", "zipf")
-curves = predicted[(predicted["s"] == 1.5) & (predicted["n"] == 2 * predicted["d"] ** 2)]
+sources = {
+    "trained_1": ("tail_average", 1.0),
+    "trained_2": ("tail_average", 2.0),
+    "hebb": ("hebb", 1.0),
+    "keep": ("keep", 1.0),
+}
+filled = {
+    (name, x): zipf_errors(zipf, predicted, x, *source)
+    for name, source in sources.items()
+    for x in exponents
+    if name != "keep" or x == 1.5
+}
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-kept-scaling", "caption": "Error against the number of entries of the matrix, for Zipf's law. Left: theory (lines) and stored memories (points). Right: local slopes of the same, and the slope of the limit. Error bars: two standard errors."}, "image": {"alt": "Left: falling straight lines in a log-log chart, close together and parallel, with points on them at the left end. Right: their slopes, which approach one horizontal line from both sides."}}
+curves = predicted[
+    (predicted["s"] == 1.5) & (predicted["n"] == 2 * predicted["d"] ** 2)
+]
 curves = curves.sort_values("d")
 lines = {
     name: curves[curves["gamma"] == gamma][column].to_numpy()
@@ -504,16 +525,6 @@ lines = {
         ("hebb", "hebb", 1),
     )
 }
-filled = {
-    ("trained_1", s): zipf_errors(zipf, predicted, s, "tail_average", 1.0)
-    for s in exponents
-}
-filled |= {
-    ("trained_2", s): zipf_errors(zipf, predicted, s, "tail_average", 2.0)
-    for s in exponents
-}
-filled |= {("hebb", s): zipf_errors(zipf, predicted, s, "hebb") for s in exponents}
-filled["keep", 1.5] = zipf_errors(zipf, predicted, 1.5, "keep")
 figures.draw_scaling(
     np.array(sorted(set(curves["d"]))) ** 2,
     lines,
@@ -658,8 +669,12 @@ check(
     "beyond-zipf-constants",
     "error over that of the theory with $w = p$, stored memories",
     kind="stored simulation",
-    measured=[mean / plain[s, size] for _, s, size, mean, *_ in both if (s, size) in plain],
-    predicted=[told / plain[s, size] for _, s, size, *_, told in both if (s, size) in plain],
+    measured=[
+        mean / plain[s, size] for _, s, size, mean, *_ in both if (s, size) in plain
+    ],
+    predicted=[
+        told / plain[s, size] for _, s, size, *_, told in both if (s, size) in plain
+    ],
     tolerance=[
         (4 * error + 3 / size * told) / plain[s, size]
         for _, s, size, _, error, told in both
@@ -677,6 +692,7 @@ check(
 # Let $W = \sum_i q_i u_i v_i^\top$.
 # All competing scores have the variance $\sigma^2 = \sum_i q_i^2/d^2$, and with $t_i = q_i/\sigma$ the signal of fact $i$ is $t_i + G$, in spreads.
 # So the error is $\sum_i p_i\, \Phi(\kappa - t_i)/n$ under the condition $\sum_i t_i^2 = d^2$.
+# (At a finite size lengths of vectors scatter, and a signal of $t$ has the variance $1 + 2.5\, t^2/d$. The checks count that in.)
 # At the best weights
 #
 # $$
@@ -694,7 +710,7 @@ check(
 # {cite:t}`cabannes2024scaling` compare weights of outer products for few answers.
 
 # %% tags=["hide-input"]
-tried = [(size, t) for size in written_d for t in range(instances)]
+tried = [(size, t) for size in written_d for t in range(4)]
 found = {"asked": [], "best": []}
 for size, t in tried:
     count = per_entry * size**2
@@ -704,18 +720,18 @@ for size, t in tried:
         W = some.U * torch.from_numpy(q) @ some.V.T
         lost = tail_and_first(some, W, r)[0] <= 0
         found[name].append(float(p @ lost / p.sum()))
-shaped = {k: np.reshape(x, (len(written_d), instances)) for k, x in found.items()}
+shaped = {k: np.reshape(x, (len(written_d), 4)) for k, x in found.items()}
 
 # %% tags=["hide-input"]
-told_best, told_asked = [], []
+told_asked, told_best = [], []
 for size in written_d:
     count = per_entry * size**2
     p = np.arange(1, count + 1) ** -float(s)
-    t = size * p / math.sqrt(float(p @ p))
-    told_asked.append(float(p @ special.ndtr(float(tail_mean(r)) - t) / p.sum()))
-    told_best.append(scaling.hebb_error(count, size, s, r))
+    best = scaling.hebb_weights(count, size, s, r)
+    told_asked.append(written_error(p, p, size, r))
+    told_best.append(written_error(p, best, size, r))
 means = np.concatenate([shaped["asked"].mean(1), shaped["best"].mean(1)])
-errors = [x.std(1, ddof=1) / math.sqrt(instances) for x in shaped.values()]
+errors = [x.std(1, ddof=1) / 2 for x in shaped.values()]
 told_both = np.array([*told_asked, *told_best])
 check(
     "beyond-zipf-constants",
@@ -723,10 +739,10 @@ check(
     kind="simulation",
     measured=list(means),
     predicted=list(told_both),
-    tolerance=list(4 * np.concatenate(errors) + 2 / np.tile(written_d, 2) * told_both),
+    tolerance=list(4 * np.concatenate(errors) + 0.1 * told_both),
     falsehood=("weights do not matter", [*told_best, *told_asked]),
-    limits="the tolerance has $2/d$ of the error for a finite size, beside four "
-    "standard errors",
+    limits="the tolerance has a tenth of the error for what the normal picture leaves "
+    "out, beside four standard errors",
     axis="error",
     each=[
         f"{words}, $d = {size}$"
@@ -826,7 +842,8 @@ Table(
 #
 # *It is overloaded.* A way that treats all facts alike ends with next to none of them in first place, neither old nor new.
 # Outer products do so, and also training again on all facts: demands that cannot all be met are met for hardly anybody.
-# It needs somebody who gives facts up. To train on as many as fit has them all.
+# Somebody has to give facts up. To train on as many as fit has nearly all of these.
+# (On a knife's edge: as many as fit on average may be too many for the instance at hand, and then most are lost.)
 #
 # *It forgets.* Ways with a decay, and training on the newest block alone, have a window of the newest facts and nothing before it.
 # That is the catastrophic interference of {cite:t}`mccloskey1989catastrophic`: what is trained now takes away what was trained before.
@@ -867,13 +884,13 @@ check(
     "facts answered at the end of a stream in which each came once, over those that fit",
     kind="stored simulation",
     measured=list(chosen.values()),
-    predicted=0.25,
-    relation="<=",
-    tolerance=0.02,
+    predicted=0,
+    tolerance=0.2,
     falsehood=(
         "a full memory has as many facts as fit",
         float(stream_means.loc[(0.0, "keep"), "held"]) / fits,
     ),
+    limits="next to none is up to a fifth",
     axis="facts answered, over those that fit",
     each=[figures.STREAM_WAYS[x].label for x in alike],
 )

@@ -85,7 +85,10 @@ def test_streams_have_shares_by_bin_and_theory_where_there_is_one():
 
 
 def test_passes_have_a_line_of_the_power_through_the_first_curve():
-    found = {"$d = 20$": ([1, 10, 100], [0.5, 0.2, 0.1], [0, 0, 0]), "$d = 40$": ([1, 10], [0.4, 0.1], [0, 0])}
+    found = {
+        "$d = 20$": ([1, 10, 100], [0.5, 0.2, 0.1], [0, 0, 0]),
+        "$d = 40$": ([1, 10], [0.4, 0.1], [0, 0]),
+    }
     (ax,) = figures.draw_passes(found, -0.5).axes
     (line,) = (line for line in ax.lines if line.get_ls() == ":")
     assert line.get_ydata() == pytest.approx([0.2 * 10**0.5, 0.2, 0.2 / 10**0.5])

@@ -15,11 +15,11 @@ def frequency_tables() -> dict[str, object]:
     Returns
     -------
     dict
-        ``kappa`` and ``critical``, the average of the best competitors and the critical load; ``reach``, lists
-        of ``s gamma`` and the reach of a pull in training, in the order of the first.
+        ``kappa`` and ``critical``, the average of the best competitors and the critical load; ``reach``,
+        lists of ``s gamma`` and the reach of a pull in training, in the order of the first.
     """
     table = read_table("what_is_kept", "constants")
-    table = table[(table["beta"] == BETA) & (table["r"] == R)]
+    table = table[table["beta"] == BETA]
     rows = table[["s", "gamma", "reach"]].itertuples(index=False)
     reach = {round(float(s * gamma), 6): float(x) for s, gamma, x in rows}
     return {

@@ -5,18 +5,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
-from assocmem.checks import require
+from assocmem.checks import require, require_integer, require_numbers
 from assocmem.experiments.frames import DataFrame
 from assocmem.experiments.frequencies.kept import classes_of
 from assocmem.experiments.frequencies.passes import COUNTS
 from assocmem.experiments.statistics import Line, line_through
 from assocmem.pairs.sizes import pairs_at_load
 from assocmem.theory.frequencies import Frequencies
+from assocmem.theory.frequency_scaling import hebb_weights
+from assocmem.theory.ridgeless import tail_mean
 from assocmem.theory.weighted import WeightedSolution, solve_weighted
 
 ALONE = 0.1
 """Error of a single instance, over its value, where there is no other one to tell how instances scatter."""
+
+LEAST = 1e-6
+"""Error of an instance over its value, at least: instances may agree by chance."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,9 @@ class KeptClasses:
     theory: WeightedSolution
 
 
-def kept_classes(stored: DataFrame, law: str, load: float, ridge: float, d: int) -> KeptClasses:
+def kept_classes(
+    stored: DataFrame, law: str, load: float, ridge: float, d: int, *, r: float = 0.15, beta: float = 5.0
+) -> KeptClasses:
     """Stored memories of one setting beside the theory with the weights of their facts.
 
     Parameters
@@ -61,6 +69,8 @@ def kept_classes(stored: DataFrame, law: str, load: float, ridge: float, d: int)
         A name in `assocmem.experiments.frequencies.kept.LAWS`.
     load, ridge : float
     d : int
+    r, beta : float
+        Those of the sweep.
 
     Returns
     -------
@@ -78,8 +88,8 @@ def kept_classes(stored: DataFrame, law: str, load: float, ridge: float, d: int)
     classes = classes_of(law, n)
     theory = solve_weighted(
         n / d**2,
-        float(rows["r"].iloc[0]),
-        beta=float(rows["beta"].iloc[0]),
+        r,
+        beta=beta,
         ridge=ridge,
         frequencies=Frequencies(classes.weights),
     )
@@ -109,7 +119,8 @@ class ZipfErrors:
     mean, error : ndarray, shape (k,)
         Means over instances, and standard errors.
     told : ndarray, shape (k,)
-        The errors in theory, for the same number of facts; nan where none is stored.
+        The errors in theory, for the same number of facts; nan where none is stored. Those of outer
+        products count in that lengths scatter, which matters for them.
     exponent : Line
         The slope of the logarithm of the error against that of ``d^2``, with its standard error.
     """
@@ -166,13 +177,60 @@ def zipf_errors(
     d, values = mean.index.to_numpy(int), mean.to_numpy(float)
     scatter = found.std(ddof=1).to_numpy(float) / values
     known = np.isfinite(scatter) & (count > 2)
-    # relative deviations of a single instance fall like 1/d, so that those of few instances follow from others
+    # relative deviations of an instance fall like 1/d, so that those of few instances follow from others
     one = float(np.mean(scatter[known] * d[known])) if known.any() else ALONE * float(d[0])
-    error = values * np.where(known, np.nan_to_num(scatter), one / d) / np.sqrt(count)
+    share = np.maximum(np.where(known, np.nan_to_num(scatter), one / d), LEAST)
+    error = values * share / np.sqrt(count)
     exponent = line_through(np.log(d.astype(float) ** 2), np.log(values), error / values)
-    name = {"tail_average": "trained"}.get(way, way)
-    told = np.array([_told(predicted, s, gamma, int(x), per_entry, name) for x in d])
+    if way == "hebb":
+        told = [_told_of_hebb(s, int(x), per_entry) for x in d]
+    else:
+        name = {"tail_average": "trained"}.get(way, way)
+        told = [_told(predicted, s, gamma, int(x), per_entry, name) for x in d]
+    told = np.array(told)
     return ZipfErrors(d, values, error, told, exponent)
+
+
+def _told_of_hebb(s, d, per_entry, r=0.15):
+    """The error of outer products with the weights that are best without an end of dimensions."""
+    n = per_entry * d**2
+    return written_error(np.arange(1, n + 1) ** -float(s), hebb_weights(n, d, s, r), d, r)
+
+
+def written_error(asked: np.ndarray, weights: np.ndarray, d: int, r: float) -> float:
+    """Expected error of a sum of outer products with any weights.
+
+    Signals and competing scores are taken for normal. In spreads of the competitors, a signal t has the
+    variance one of the crosstalk and ``2.5 t^2 / d`` of the lengths: those of an answer, and of a key, half of
+    whose length every score of it shares.
+
+    Parameters
+    ----------
+    asked : ndarray, shape (n,)
+        How often each fact is asked, in any unit.
+    weights : ndarray, shape (n,)
+        Of its outer product, in any unit.
+    d : int
+        Dimension.
+    r : float
+        Tail fraction of the competitors whose average a signal has to beat.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For numbers out of range, or not as many weights as facts.
+    """
+    require_numbers("asked", asked, 0, np.inf, ends="[)")
+    require_numbers("weights", weights, 0, np.inf, ends="[)")
+    require(np.shape(asked) == np.shape(weights), "weights", np.shape(weights), f"{np.shape(asked)}")
+    require_integer("d", d, 2)
+    t = weights * d / math.sqrt(float(weights @ weights))
+    lost = special.ndtr((float(tail_mean(r)) - t) / np.sqrt(1 + 2.5 * t**2 / d))
+    return float(asked @ lost / asked.sum())
 
 
 def _told(predicted, s, gamma, d, per_entry, name):
@@ -237,7 +295,9 @@ def stream_shares(
         if len(rows) > 1:
             spread *= math.sqrt(len(rows) / (len(rows) - 1))
         error.append(max(spread, math.sqrt(mean[-1] * (1 - mean[-1]) / total)))
-        tells = rows[f"told_{name}"].fillna(0.0).to_numpy(float) if rows[f"told_{name}"].notna().any() else None
+        tells = (
+            rows[f"told_{name}"].fillna(0.0).to_numpy(float) if rows[f"told_{name}"].notna().any() else None
+        )
         told.append(math.nan if tells is None else float(counts @ tells) / total)
     return StreamShares(*(np.array(x) for x in (mean, error, told)))
 
@@ -268,9 +328,9 @@ def passes_by_size(stored: DataFrame, s: float) -> dict[str, tuple[np.ndarray, n
     for training, words in (("descent", "descent"), ("fit", "fit")):
         mine = rows[rows["training"] == training]
         for d, own in mine.groupby("d"):
-            steps = own.groupby("step")[columns].mean()
-            best = steps.idxmin()
-            values = [own[own["step"] == best[name]][name] for name in columns]
+            step = own["step"].fillna(0.0)  # a fit has none
+            best = own.groupby(step)[columns].mean().idxmin()
+            values = [own[step == best[name]][name] for name in columns]
             mean = np.array([float(x.mean()) for x in values])
             error = np.array([_error(x) for x in values])
             found[f"{words}, $d = {int(d)}$"] = (np.array(COUNTS), mean, error)
