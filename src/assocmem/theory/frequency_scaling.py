@@ -9,8 +9,8 @@ with one exponent for every way and a constant C for each. *Lost* is a fact whos
 average of its best competitors, the top r-fraction. The ways:
 
 - *keep*: learn the ``alpha_c d^2`` most frequent facts and leave the rest to chance.
-- *outer products*, ``sum q_i u_i v_i'``: a fact has the signal ``t_i = q_i / sigma``, ``sum t_i^2 = d^2``, and
-  is lost with probability ``Phi(kappa - t_i)``. The best weights have ``p_i phi(kappa - t_i) = lambda t_i``.
+- *outer products*, ``sum q_i u_i v_i'``: a fact has the signal ``t_i = q_i / sigma``, ``sum t_i^2 = d^2``,
+  and is lost with probability ``Phi(kappa - t_i)``. The best weights have ``p_i phi(kappa - t_i) = lambda t_i``.
   For ``kappa <= 2`` they fall smoothly with the rank, and none is zero; above, they jump.
 - *trained* with the weights ``p^gamma``: the saddle point of `assocmem.theory.weighted`, with averages over x
   in place of those over facts. Their tail converges for ``s gamma > 1`` and for no less: below, the frequent
@@ -30,13 +30,18 @@ import numpy as np
 from scipy import optimize, special
 
 from assocmem.checks import require, require_flag, require_integer, require_number
+from assocmem.theory.facts_that_fit import facts_that_fit
 from assocmem.theory.frequencies import rank_nodes
 from assocmem.theory.ridgeless import critical_load, hinge_moments, tail_mean
 from assocmem.theory.scalar import RANGES, _density
+from assocmem.theory.tail_cone import LARGEST_N
 from assocmem.theory.weighted import saddle_of_sums
 
 EXPONENTS = (1.01, 20.0)
 """Least and largest s for which constants are given."""
+
+LEAST_EXPONENT = 0.1
+"""Of a law that has an end."""
 
 POWERS = (1.01, 15.0)
 """Least and largest ``s gamma`` of training without an end of facts."""
@@ -56,11 +61,14 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 PANEL = 0.5
 """Width of a panel in the logarithm of a price."""
 
+FINER = 3.0
+"""By how much bins of ranks are narrower for ways whose losses turn more sharply than weights do."""
+
 PRICES = (-60.0, 300.0)
 """Logarithms of a price below which a loss is linear in it, and above which nothing is lost."""
 
 REACH = 23.0
-"""Logarithm of ``alpha_c`` over the least x that training looks at, where nothing is lost or costs anything."""
+"""Logarithm of ``alpha_c`` over the least x that training looks at: next to nothing lies below."""
 
 
 # --- without an end of facts --------------------------------------------------------------------------------
@@ -272,7 +280,7 @@ def keep_error(n: float, d: float, s: float, r: float) -> float:
     d : float
         Dimension in [2, 1e9].
     s : float
-        Exponent of the law of Zipf, in [0, 20].
+        Exponent of the law of Zipf, in [0.1, 20].
     r : float
         As in `keep_constant`.
 
@@ -286,9 +294,9 @@ def keep_error(n: float, d: float, s: float, r: float) -> float:
     ValueError
         For a parameter out of range.
     """
-    ranks, counts, shares = _asked(n, d, s, r)
-    held = float(critical_load(r)) * d**2
-    return _asked_beyond(held, ranks, counts, shares, s) * float(special.ndtr(tail_mean(r)))
+    law = _law(n, d, s, r)
+    held = float(critical_load(r)) * float(d) ** 2
+    return law.beyond(held) * float(special.ndtr(tail_mean(r)))
 
 
 def hebb_error(n: float, d: float, s: float, r: float) -> float:
@@ -309,8 +317,7 @@ def hebb_error(n: float, d: float, s: float, r: float) -> float:
     ValueError
         For a parameter out of range.
     """
-    _, counts, shares = _asked(n, d, s, r)
-    return _Hebb(np.array([float(tail_mean(r))]), np.ones(1)).error(shares, counts, d)
+    return _Hebb(np.array([float(tail_mean(r))]), np.ones(1)).error(_law(n, d, s, r), float(d))
 
 
 def hebb_weights(n: int, d: float, s: float, r: float) -> np.ndarray:
@@ -335,10 +342,9 @@ def hebb_weights(n: int, d: float, s: float, r: float) -> np.ndarray:
     """
     require_integer("n", n, 1)
     require(n <= MOST_LISTED, "n", n, f"at most {MOST_LISTED:g}")
-    _, counts, shares = _asked(n, d, s, r)
+    law = _law(n, d, s, r)
     way = _Hebb(np.array([float(tail_mean(r))]), np.ones(1))
-    log_price = way.log_price(shares, counts, d)
-    t = way.strength(-s * (np.log(np.arange(1, n + 1))) + math.log(shares[0]) - log_price)
+    t = way.strength(law.log_first - s * np.log(np.arange(1, n + 1)) - way.log_price(law, float(d)))
     return t / math.sqrt(np.mean(t**2))
 
 
@@ -360,8 +366,7 @@ def lowest_error(n: float, d: float, s: float, r: float) -> float:
     ValueError
         For a parameter out of range.
     """
-    _, counts, shares = _asked(n, d, s, r)
-    return _Fewest(float(tail_mean(r))).error(shares, counts, d)
+    return _Fewest(float(tail_mean(r))).error(_law(n, d, s, r), float(d))
 
 
 def convex_error(n: float, d: float, s: float, r: float) -> float:
@@ -382,8 +387,7 @@ def convex_error(n: float, d: float, s: float, r: float) -> float:
     ValueError
         For a parameter out of range.
     """
-    _, counts, shares = _asked(n, d, s, r)
-    return _Convex(float(tail_mean(r))).error(shares, counts, d)
+    return _Convex(float(tail_mean(r))).error(_law(n, d, s, r), float(d))
 
 
 def trained_error(
@@ -421,7 +425,7 @@ def trained_error(
     ValueError
         For a parameter out of range.
     """
-    _asked(n, d, s, r)
+    _law(n, d, s, r)
     require_number("beta", beta, *RANGES["beta"], ends="[]")
     require_number("gamma", gamma, 0, ends="[)")
     require(s * gamma <= 50, "gamma", gamma, "such that s gamma is at most 50")
@@ -440,28 +444,101 @@ def trained_error(
     return float((counts * shares) @ _lost(nu, chi, c, weights, float(r), bool(smoothed)))
 
 
-def _asked(n, d, s, r):
-    """Ranks that stand for all, how many each stands for, and how often one of them is asked."""
+def _law(n, d, s, r):
+    """The law of Zipf of some facts, where all parameters are in their ranges."""
     require_number("d", d, *DIMENSIONS, ends="[]")
-    require_number("s", s, 0, EXPONENTS[1], ends="[]")
+    require_number("s", s, LEAST_EXPONENT, EXPONENTS[1], ends="[]")
     require_number("r", r, *FRACTIONS, ends="[]")
-    ranks, counts = rank_nodes(n, s)
-    shares = ranks ** -float(s)
-    return ranks, counts, shares / (counts @ shares)
+    rank_nodes(n, s)
+    return _Zipf(float(n), float(s))
 
 
-def _asked_beyond(held, ranks, counts, shares, s):
-    """Share of the questions for facts of a rank above a number that need not be whole."""
-    n = counts.sum()
-    if held >= n:
-        return 0.0
-    first = shares[0] * ranks[0] ** s  # how often the first fact is asked
-    whole = math.floor(held)
-    after = special.zeta(s, whole + 1) - special.zeta(s, n + 1) if s > 1 else None
-    if after is None or after * 1e6 < special.zeta(s, n + 1):
-        at, many = rank_nodes(whole, s) if whole else (np.ones(1), np.zeros(1))
-        after = 1 / first - many @ at**-s
-    return float(first * (after - (held - whole) * (whole + 1.0) ** -s))
+class _Zipf:
+    """The law of Zipf of n facts: sums over ranks, cut where something jumps."""
+
+    def __init__(self, n, s):
+        self.n, self.s, self.bend = n, s, min(FINER * s, 50.0)
+        ranks, counts = rank_nodes(n, self.bend)
+        self.log_first = -math.log(counts @ ranks**-s)  # of how often the first fact is asked
+
+    def parts(self, cut):
+        """Ranks up to a number that need not be whole and beyond, each with their counts."""
+        whole = float(min(max(math.floor(cut), 0), self.n))
+        part = min(max(cut - whole, 0.0), 1.0) if whole < self.n else 0.0
+        none = np.empty(0), np.empty(0)
+        below = rank_nodes(whole, self.bend) if whole else none
+        above = rank_nodes(self.n, self.bend, first=whole + 1) if whole < self.n else none
+        if part:  # of one fact, which is counted on both sides
+            below = np.append(below[0], whole + 1), np.append(below[1], part)
+            above = np.append(above[0], whole + 1), np.append(above[1], -part)
+        return below, above
+
+    def beyond(self, cut):
+        """Share of the questions for facts of a rank above a number."""
+        ranks, counts = self.parts(cut)[1]
+        return float(counts @ np.exp(self.log_first - self.s * np.log(ranks)))
+
+
+def first_place_hebb_error(n: float, d: float, s: float) -> float:
+    """Share of wrong answers at the first place among n targets, outer products with the best weights.
+
+    Parameters
+    ----------
+    n : float
+        Number of facts, each with its target: a whole number in [2, 1e12].
+    d, s : float
+        As in `keep_error`.
+
+    Returns
+    -------
+    float
+        For signals and competitors that are normal and independent, which leaves out corrections of order
+        1/d. Facts that the best weights leave out are answered by chance.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    require_number("n", n, 2, LARGEST_N, ends="[]")
+    law = _law(n, d, s, 0.5)
+    return _first_place(float(n)).error(law, float(d))
+
+
+def first_place_keep_error(n: float, d: float, s: float) -> float:
+    """Share of wrong answers at the first place of a memory of the most frequent facts, as many as fit.
+
+    Parameters
+    ----------
+    n, d, s : float
+        As in `first_place_hebb_error`.
+
+    Returns
+    -------
+    float
+        0 where all fit; the others are right by chance, once in n times.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    require_number("n", n, 2, LARGEST_N, ends="[]")
+    law = _law(n, d, s, 0.5)
+    return law.beyond(facts_that_fit(float(d), float(d), float(n))) * (1 - 1 / float(n))
+
+
+@lru_cache(maxsize=16)
+def _first_place(n):
+    """Outer products against the largest of the other targets' scores."""
+    log_e = np.arange(-36.0, 4.0, 0.25)  # the largest of m has Phi^m = e^-E with an exponential E
+    weights = np.exp(log_e - np.exp(log_e))
+    share = np.exp(log_e) / (n - 1)
+    levels = np.where(
+        share < 0.5, -special.ndtri(-np.expm1(-np.minimum(share, 0.5))), special.ndtri(np.exp(-share))
+    )
+    kept = weights > 1e-18 * weights.max()
+    return _Hebb(levels[kept], weights[kept] / weights[kept].sum())
 
 
 # --- ways to spend on facts ---------------------------------------------------------------------------------
@@ -499,25 +576,42 @@ class _Way:
         spent += self.cost(np.array([high]))[0] * math.exp(-high / s)
         return float(spent ** (s - 1) * missed)
 
-    def log_price(self, shares, counts, d):
+    def sums(self, law, log_price):
+        """Total cost over facts, and share of wrong answers, cut at the rank of the jump."""
+        cuts = [math.exp(min((law.log_first - log_price - jump) / law.s, 700.0)) for jump in self.jumps]
+        below, above = law.parts(cuts[0] if cuts else 0.0)
+        spent = missed = 0.0
+        for (ranks, counts), upper in ((below, True), (above, False)):
+            if len(ranks):
+                logs = law.log_first - law.s * np.log(ranks)
+                prices = logs - log_price
+                if self.jumps:  # rounding, and a part of a fact, must not end up on the other side
+                    jump = self.jumps[0]
+                    prices = (
+                        np.maximum(prices, jump) if upper else np.minimum(prices, np.nextafter(jump, -1e9))
+                    )
+                spent += counts @ self.cost(prices)
+                missed += (counts * np.exp(logs)) @ self.lost(prices)
+        return float(spent), float(missed)
+
+    def log_price(self, law, d):
         """Logarithm of the multiplier at which costs add up to ``d^2``."""
 
         def surplus(log_price):
-            return counts @ self.cost(np.log(shares) - log_price) / d**2 - 1
+            return math.log(max(self.sums(law, log_price)[0], 1e-300)) - 2 * math.log(d)
 
-        low = high = math.log(shares[0])
+        low = high = law.log_first
         while surplus(high) > 0:
             high += 5.0
         while surplus(low) < 0:
             low -= 5.0
-            if low < math.log(shares[-1]) - PRICES[1]:  # there is enough for everything
+            if low < law.log_first - law.s * math.log(law.n) - PRICES[1]:  # there is enough for everything
                 return low
         return float(optimize.brentq(surplus, low, high, xtol=1e-13, rtol=1e-14))
 
-    def error(self, shares, counts, d):
+    def error(self, law, d):
         """Share of wrong answers of some facts."""
-        log_price = self.log_price(shares, counts, d)
-        return float((counts * shares) @ self.lost(np.log(shares) - log_price))
+        return self.sums(law, self.log_price(law, d))[1]
 
 
 class _Hebb(_Way):
@@ -563,18 +657,21 @@ class _Hebb(_Way):
         if self.turns:
             low, high = (low, math.log(self.turns[0])) if k == 0 else (math.log(self.turns[1]), high)
         low, high = np.full(logs.shape, low), np.full(logs.shape, high)
-        v = 0.5 * (low + high)
+        top = float(self.levels @ self.weights)
+        # where the price is low, and where it is high
+        small = logs - float(self._log_price(np.array([1e-9]))[0] - math.log(1e-9))
+        large = np.log(top + np.sqrt(2 * np.maximum(logs, 0.5)))
+        v = np.clip(np.minimum(small, large), low, high)
         for _ in range(100):
             t = np.exp(v)
             miss = self._log_price(t) - logs
             low, high = np.where(miss < 0, v, low), np.where(miss < 0, high, v)
             slope = t * self._log_price_slope(t)
             following = v - miss / np.where(slope > 1e-3, slope, np.inf)
-            following = np.where(
-                (following > low) & (following < high) & (slope > 1e-3), following, 0.5 * (low + high)
-            )
+            inside = (following >= low) & (following <= high) & (slope > 1e-3)
+            following = np.where(inside, following, 0.5 * (low + high))
             moved, v = np.abs(following - v), following
-            if np.all(moved <= 1e-14 * np.maximum(1, np.abs(v))):
+            if np.all(moved <= 1e-12 * np.maximum(1, np.abs(v))):
                 break
         return np.exp(v)
 
@@ -614,8 +711,10 @@ class _Fewest(_Way):
 
 
 class _Convex(_Way):
-    """A fact is pulled up to its level, or by at most an h with ``2 h Phi(kappa - h) / phi(kappa - h)``
-    equal to its price."""
+    """A fact is pulled up to its level, or by at most an h.
+
+    Its price is ``2 h Phi(kappa - h) / phi(kappa - h)``.
+    """
 
     def __init__(self, kappa):
         self.kappa, self.full = kappa, float(hinge_moments(kappa)[1])
@@ -648,9 +747,9 @@ class _Convex(_Way):
             ratio = np.exp(special.log_ndtr(z) + 0.5 * z**2) * math.sqrt(2 * math.pi)
             slope = 1 - h * (z + 1 / ratio)
             following = v - miss / slope
-            following = np.where((following > low) & (following < high), following, 0.5 * (low + high))
+            following = np.where((following >= low) & (following <= high), following, 0.5 * (low + high))
             moved, v = np.abs(following - v), following
-            if np.all(moved <= 1e-14 * np.maximum(1, np.abs(v))):
+            if np.all(moved <= 1e-12 * np.maximum(1, np.abs(v))):
                 break
         return np.exp(v)
 

@@ -22,9 +22,9 @@ count in both equations: they lie above their level by margins of the order of a
 much as giving up the others saves.
 
 *Just above* it, with ``e = 1/alpha_c - 1/alpha`` and no ridge, only facts of the least weight are given up,
-about ``e t^2 / 2`` of all, where ``t = M p - kappa`` is about ``sqrt(2 log(1/e))``: more than the ``alpha_c e``
-that would have to be. The norm diverges as ``1/e`` and the loss vanishes as ``1/t``, both up to logarithms.
-The share with a margin below zero is much larger and vanishes as the fourth root of e, up to logarithms.
+about ``e t^2 / 2`` of all, where ``t = M p - kappa`` is about ``sqrt(2 log(1/e))``: more than the share
+``alpha_c e`` that would have to be. The norm diverges as ``1/e`` and the loss vanishes as ``1/t``, both up to
+logarithms. The share with a margin below zero is much larger and vanishes as the fourth root of e, likewise.
 
 Derived from the saddle point by expansion, not proved; tests hold it against `solve_weighted`.
 """
