@@ -39,8 +39,9 @@ ROOMS = ("pairs", "memories", "training", "removal", "theory")
 """The rooms of which every public function is called; of `deciding`, what the face offers."""
 
 KERNELS = ("columns_cpu", "columns_gpu", "columns_tensors", "attention_gpu", "columns_for", "attended_pass")
+KERNELS += ("times_weights", "mean_loss")
 """Loops that are called once for every block of scores, by functions that have checked it: modules, the
-choice between them, and a function that runs on a GPU alone."""
+choice between them, a function that runs on a GPU alone, and what weighs the keys of a block."""
 
 FILES = ("checkpoints", "kept_code")
 """Modules that `fit` keeps its state and its compiled code with; their tests damage the files."""
@@ -150,7 +151,8 @@ def calls():
     blocks = {"S": M, "mu": x, "k": 3, "beta": 2.0}
     return {
         "pairs.data.Pairs": {"U": pairs.U, "V": pairs.V},
-        "pairs.data.Facts": {"targets": pairs.U, "keys": pairs.V[:3], "answers": pairs.answers},
+        "pairs.data.Facts": {"targets": pairs.U, "keys": pairs.V[:3], "answers": pairs.answers}
+        | {"weights": torch.linspace(0.5, 2, 12)},
         "pairs.data.gaussian_pairs": {"n": 5, "d": 3, "seed": 0, "dtype": torch.float64, "device": "cpu"},
         "pairs.data.derived_seed": {"seed": 0},
         "pairs.data.require_device": {"device": "cpu"},

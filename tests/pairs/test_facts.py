@@ -1,5 +1,7 @@
 """Facts: many keys to one target, sizes of their own, and that pairs are a case of them."""
 
+import math
+import re
 import sys
 import types
 
@@ -209,3 +211,103 @@ def test_scores_that_are_not_stored_give_the_same_pass(monkeypatch):
     torch.testing.assert_close(one.gradient, other.gradient)
     torch.testing.assert_close(one.features, other.features)
     torch.testing.assert_close(one.margins, other.margins)
+
+
+WEIGHTS = [0.5, 1.0, 2.5, 4.0]
+
+
+@pytest.mark.parametrize(
+    "given_as",
+    [
+        list,
+        tuple,
+        np.array,
+        lambda w: np.array(w, dtype=">f4"),
+        lambda w: np.broadcast_to(np.array(w)[::-1][::-1], 4),
+        lambda w: (2 * np.array(w)).astype(np.uint8),
+        lambda w: torch.tensor(w, dtype=torch.float16, requires_grad=True),
+        lambda w: [int(2 * x) for x in w],
+        lambda w: torch.nn.Parameter(torch.tensor(w)),
+        lambda w: np.array(w) * 1e307,
+        lambda w: np.array(w) * 1e-300,
+    ],
+)
+def test_weights_are_kept_with_mean_one_however_they_are_given(given_as):
+    pairs = am.gaussian_pairs(4, 3, seed=0)
+    facts = am.Facts(pairs.U, pairs.V, weights=given_as(WEIGHTS))
+    assert type(facts.weights) is torch.Tensor
+    assert facts.weights.dtype == torch.float64
+    assert not facts.weights.requires_grad
+    np.testing.assert_allclose(facts.weights, np.array(WEIGHTS) / 2, rtol=1e-15)
+
+
+@given(st.lists(st.floats(1e-40, 1e40), min_size=1, max_size=30))
+def test_copies_have_the_weights_to_the_last_digit(weights):
+    n = len(weights)
+    rng = np.random.default_rng(0)
+    facts = am.Facts(rng.standard_normal((2, 3)), rng.standard_normal((2, n)), [0] * n, weights)
+    assert float(facts.weights.mean()) == pytest.approx(1, abs=1e-14)
+    copy = facts.with_vectors(facts.U.float(), facts.V.float())
+    assert torch.equal(copy.weights, facts.weights)
+    assert torch.equal(facts.chosen(slice(None)).weights, facts.weights)
+    assert torch.equal(am.Facts(facts.U, facts.V, facts.answers, facts.weights).weights, facts.weights)
+
+
+def test_weights_are_not_those_of_the_caller():
+    pairs, given = am.gaussian_pairs(4, 3, seed=0), torch.ones(4, dtype=torch.float64)
+    facts = am.Facts(pairs.U, pairs.V, weights=given)
+    given[0] = 7
+    assert float(facts.weights[0]) == 1
+
+
+@pytest.mark.parametrize(
+    "which", [slice(1, 4), torch.tensor([3, 1]), torch.tensor([True, False, True, True])]
+)
+def test_some_of_the_facts_weigh_as_they_did_among_each_other(which):
+    pairs = am.gaussian_pairs(4, 3, seed=0)
+    facts = am.Facts(pairs.U, pairs.V, weights=WEIGHTS)
+    some, expected = facts.chosen(which), torch.tensor(WEIGHTS, dtype=torch.float64)[which]
+    torch.testing.assert_close(some.weights, expected / expected.mean())
+    assert torch.equal(some.keys, facts.keys[:, which])
+    assert torch.equal(some.answers, facts.answers[which])
+    assert facts.unweighted().weights is None
+    assert facts.unweighted().chosen(which).weights is None
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, 2.0, 3.0], "weights = '(3,) float64 on cpu': must be one positive number for each of 4 keys"),
+        (
+            np.ones((4, 1)),
+            "weights = '(4, 1) float64 on cpu': must be one positive number for each of 4 keys",
+        ),
+        (1.0, "weights = '() float64 on cpu': must be one positive number for each of 4 keys"),
+        (torch.ones(4) > 0, "weights = '(4,) bool on cpu': must be one positive number for each of 4 keys"),
+        (
+            torch.ones(4) + 0j,
+            "weights = '(4,) complex64 on cpu': must be one positive number for each of 4 keys",
+        ),
+        (torch.ones(4, device="meta"), "weights = '(4,) float32 on meta': must be one positive number"),
+        (
+            torch.ones(4).to_sparse(),
+            "weights = '(4,) sparse_coo float32 on cpu': must be one positive number",
+        ),
+        ([1.0, -2.0, 3.0, 1.0], "weights[1] = -2.0: must be positive and finite"),
+        ([1.0, 2.0, 0.0, 1.0], "weights[2] = 0.0: must be positive and finite"),
+        ([1.0, 2.0, 3.0, math.nan], "weights[3] = nan: must be positive and finite"),
+        ([math.inf, 2.0, 3.0, 1.0], "weights[0] = inf: must be positive and finite"),
+        ([1e-60, 1.0, 1e60, 1.0], "weights = 'from 1e-60 to 1e+60': must be within a factor of 1e+100"),
+        ([True, True, False, True], "weights = 'list': must be 4 positive numbers"),
+        (np.array([1j, 1, 1, 1]), "weights = 'ndarray': must be 4 positive numbers"),
+        ("abcd", "weights = 'str': must be 4 positive numbers"),
+        ([None] * 4, "weights = 'list': must be 4 positive numbers"),
+        ([[1.0], 2.0, 3.0, 4.0], "weights = 'list': must be 4 positive numbers"),
+        (object(), "weights = 'object': must be 4 positive numbers"),
+        ([10**400] * 4, "weights = 'list': must be 4 positive numbers"),
+    ],
+)
+def test_weights_that_are_none_are_refused(weights, message):
+    pairs = am.gaussian_pairs(4, 3, seed=0)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        am.Facts(pairs.U, pairs.V, weights=weights)

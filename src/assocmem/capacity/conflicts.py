@@ -36,7 +36,8 @@ def chosen(facts: Facts, which: Sequence[int] | torch.Tensor) -> Facts:
     Facts
     """
     which = torch.as_tensor(which, dtype=torch.int64)
-    return Facts(targets=facts.U, keys=facts.V[:, which], answers=facts.answers[which])
+    weights = None if facts.weights is None else facts.weights[which]
+    return Facts(targets=facts.U, keys=facts.V[:, which], answers=facts.answers[which], weights=weights)
 
 
 def repeated_keys(facts: Facts) -> list[tuple[int, int]]:

@@ -154,7 +154,7 @@ def evened(facts: Facts) -> Facts:
         length = float(X.square().sum(dim=0).mean().sqrt())
         return X / length if length > 0 else X
 
-    return Facts(targets=scaled(facts.U), keys=scaled(facts.V), answers=facts.answers)
+    return Facts(scaled(facts.U), scaled(facts.V), facts.answers, facts.weights)
 
 
 def in_their_spans(facts: Facts, *, least: float = NOTHING) -> tuple[Facts, torch.Tensor, torch.Tensor]:
@@ -182,7 +182,7 @@ def in_their_spans(facts: Facts, *, least: float = NOTHING) -> tuple[Facts, torc
         different, which = X.unique(dim=1, return_inverse=True)
         vectors.append((bases[-1].T @ different)[:, which])
     U, V = vectors
-    return Facts(targets=U, keys=V, answers=facts.answers), *bases
+    return Facts(U, V, facts.answers, facts.weights), *bases
 
 
 def inverse_gram(X: torch.Tensor, *, centred: bool = False) -> torch.Tensor:

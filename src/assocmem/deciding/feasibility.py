@@ -177,7 +177,7 @@ def decide(
     too_large = dense_shortage(pairs)
     shortage = too_large if dense_first else passes_shortage(pairs)
     require(not shortage, "pairs", f"n = {pairs.n} in dimension {pairs.d_in}", f"smaller, since {shortage}")
-    pairs = pairs.with_vectors(pairs.U.double(), pairs.V.double())
+    pairs = pairs.unweighted().with_vectors(pairs.U.double(), pairs.V.double())
     certificate = vanishing_comparison(pairs, k) or repeated_key(pairs, k) or hidden_target(pairs, k)
     if certificate is not None and verify(certificate, pairs):
         return Verdict(False, certificate, -math.inf, 0)

@@ -226,12 +226,14 @@ class Facts:
         makes another problem of the same weights.
         """
         weights = self.weights
-        try:
-            if isinstance(weights, np.ndarray) and weights.dtype.kind in "fiu":
-                weights = np.array(weights, dtype=np.float64)
-            weights = torch.as_tensor(weights)
-        except (TypeError, ValueError, RuntimeError, OverflowError):
-            require(False, "weights", type(self.weights).__name__, f"{self.n} positive numbers")
+        if not isinstance(weights, torch.Tensor):  # which would make numbers of Python short ones
+            try:
+                weights = np.asarray(weights)
+            except (TypeError, ValueError, RuntimeError):
+                weights = np.asarray(None)
+            numbers = weights.dtype.kind in "fiu"
+            require(numbers, "weights", describe(self.weights), f"{self.n} positive numbers")
+            weights = torch.from_numpy(weights.astype(np.float64))
         known = is_dense(weights) and (weights.is_floating_point() or weights.dtype in WHOLE)
         known = known and weights.shape == (self.n,)
         require(known, "weights", describe(weights), f"one positive number for each of {self.n} keys")

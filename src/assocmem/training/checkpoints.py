@@ -2,7 +2,8 @@
 
 A state belongs to the bytes of the targets, keys, answers and weights, the loss and the ridge. The bytes are
 hashed pair by pair as little-endian float64, so that neither threads nor the device nor the layout in memory
-matter, as they would for a floating-point sum. The state itself is kept as it is on a processor and goes to any device.
+matter, as they would for a floating-point sum. The state itself is kept as it is on a processor and goes to
+any device.
 
 Three things can be there instead of a state that fits. Nothing, an empty file, or part of a state that broke
 off while it was written: there is nothing to lose, and the fit begins anew. Anything else, such as the state

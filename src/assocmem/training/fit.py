@@ -59,7 +59,7 @@ class Fit:
         Thresholds of the columns.
     margins : Tensor, shape (n,)
     loss, objective : float
-        Mean loss of a key, without and with the ridge.
+        Mean loss of a key, by the weights of the facts where there are any, without and with the ridge.
     nu : float
         ``|W|_F / d``, or over the square root of the number of entries.
     gap : float
@@ -101,6 +101,7 @@ def fit(
     Parameters
     ----------
     pairs : Pairs or Facts
+        Where facts have weights, the mean is that with weights.
     loss : CrossEntropy or TailAverage
     ridge : float
         Positive. (Figure 1 of the paper states ``ridge * n / d^2``.)
@@ -234,18 +235,20 @@ def _through_stages(
     """Descend stage after stage; from one that shows the problem to be easy, go to the last at once.
 
     A problem that looks easy is solved in few steps; else it goes on through its stages and is not probed
-    again.
+    again. Facts with weights have no even curvature, so that they take the metric of hard problems in any
+    case, and only the stages in between are skipped.
     """
-    final, probed = stages[-1], False
+    final, probed, even = stages[-1], False, evaluator.pairs.weights is None
+    easy = easy and even
     while True:
         record.stages_left = len(stages)
         stage, last = stages[0], len(stages) == 1
         point = descend(evaluator, evaluator.enter(W, stage), stage, easy=easy, last=last)
-        W, easy = point.W, not last and not probed and _is_easy(point, stage.ridge)
-        if easy:
-            probed, stage, easy = True, final, False
+        W, easy = point.W, False
+        if not last and not probed and _is_easy(point, stage.ridge):
+            probed, stage = True, final
             point = evaluator.enter(W, stage)
-            point = descend(evaluator, point, stage, easy=True, last=True, steps=PROBE_STEPS)
+            point = descend(evaluator, point, stage, easy=even, last=True, steps=PROBE_STEPS)
             last = point.within(evaluator.tol)
         if last or evaluator.exhausted:
             break

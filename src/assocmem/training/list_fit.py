@@ -74,7 +74,7 @@ class ListFit:
     margins : Tensor, shape (n,)
         Signals less q spreads.
     loss, objective : float
-        Mean loss of a key, without and with the ridge.
+        Mean loss of a key, by the weights of the facts where there are any, without and with the ridge.
     nu : float
         ``|W|_F / d``, or over the square root of the number of entries.
     gap : float
@@ -110,7 +110,8 @@ def fit_list(
     Parameters
     ----------
     pairs : Pairs or Facts
-        On any device; passes are taken there, and steps on the processor.
+        On any device; passes are taken there, and steps on the processor. Where facts have weights, the mean
+        is that with weights.
     r : float
         Share of the list, in (0, 1/2].
     ridge : float

@@ -81,4 +81,4 @@ def mapped(facts: Facts, A: np.ndarray, a: np.ndarray, B: np.ndarray) -> Facts:
         require_numbers(name, X)
         require(np.shape(X) == shape, name, f"shape {np.shape(X)}", f"shape {shape}")
     targets = A @ facts.targets.numpy() + a
-    return Facts(torch.tensor(targets), torch.tensor(B @ facts.keys.numpy()), facts.answers)
+    return facts.with_vectors(torch.tensor(targets), torch.tensor(B @ facts.keys.numpy()))

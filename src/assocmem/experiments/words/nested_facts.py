@@ -145,7 +145,7 @@ def without_hidden(facts: Facts) -> Facts:
         hidden = facts.answers[int(proof.weights.any(axis=0).argmax())]
         seen = facts.answers != hidden
         require(bool(seen.any()), "facts", f"{facts.n} facts", "some whose answer is no average of others")
-        facts = Facts(facts.targets, facts.keys[:, seen], facts.answers[seen])
+        facts = facts.chosen(seen)
     return facts
 
 
@@ -169,7 +169,7 @@ def first_facts(facts: Facts, n: int) -> Facts:
     """
     require_integer("n", n, 1)
     require(n <= facts.n, "n", n, f"at most {facts.n}, as many as there are")
-    return Facts(facts.targets, facts.keys[:, :n], facts.answers[:n])
+    return facts.chosen(slice(0, n))
 
 
 def last_retrievable_fact(facts: Facts) -> int:
