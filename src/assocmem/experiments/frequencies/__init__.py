@@ -1,1 +1,1 @@
-"""Facts of unequal frequency in one memory: what it keeps, how that scales, and what a stream leaves of it."""
+"""Facts of unequal frequency in one memory: what it keeps, how that scales, what a stream leaves of it."""

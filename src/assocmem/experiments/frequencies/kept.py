@@ -126,10 +126,10 @@ def measure_kept(
     Returns
     -------
     dict
-        ``n``; ``nu``, mean ``loss`` (with weights) and ``objective``; ``answered``, the share of the questions
-        whose signal beats the tail average of its competitors; for up to three classes from the most frequent
-        down their size (``size_1``, ...), the mean weight (``weight_1``, ...) and the share of their facts
-        that is kept (``kept_1``, ...), None where a law has fewer; the relative gap, and passes.
+        ``n``; ``nu``, mean ``loss`` (with weights) and ``objective``; ``answered``, the share of the
+        questions whose signal beats the tail average of its competitors; for up to three classes from the
+        most frequent down their size (``size_1``, ...), the mean weight (``weight_1``, ...) and the share of
+        their facts that is kept (``kept_1``, ...), None where a law has fewer; the relative gap, and passes.
     """
     classes, facts, found = train_weighted(load, d, law, r, beta, ridge, seed=seed)
     kept = (found.margins > 0).numpy().astype(float)

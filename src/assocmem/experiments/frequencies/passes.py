@@ -8,13 +8,11 @@ so that descent answers it after a number of passes in proportion to 1/p: after 
 allows. (An argument and no proof; the same power stands in the literature for the number of examples.)
 """
 
-import math
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 
-from assocmem.checks import require, require_choice, require_number
+from assocmem.checks import require_choice, require_number
 from assocmem.experiments.frequencies.zipf import zipf_weights
 from assocmem.pairs.data import Facts, gaussian_pairs
 from assocmem.training.fit import fit
@@ -35,8 +33,8 @@ def unit_step(facts: Facts) -> float:
     """Step up to which descent is stable near zero, by the fact that is asked most.
 
     Twice the inverse of an estimate of the largest curvature, which is that along the outer product of a
-    target and its key: a quarter, which is the most that a logistic loss has, times its weight over n. As soon
-    as a fact is answered its curvature falls, so that longer steps do no harm.
+    target and its key: a quarter, which is the most that a logistic loss has, times its weight over n. As
+    soon as a fact is answered its curvature falls, so that longer steps do no harm.
 
     Parameters
     ----------
@@ -101,8 +99,8 @@ def errors_of_fit(
     loss : TailAverage
     ridge : float
     counts : sequence of int
-        Passes after which it is told, increasing. The last look, which ends a fit in the final loss and ridge,
-        is not counted.
+        Passes after which it is told, increasing. The last look, which ends a fit in the final loss and
+        ridge, is not counted.
     tol : float
         Relative gap at which a fit ends; the error stays the same from there on.
 

@@ -1,11 +1,10 @@
 """Facts that come one after another into a memory of fixed size: what is forgotten, by age and by frequency.
 
-A stream is a sequence of questions, each of which names a fact with its answer. Of `BLOCKS` blocks of
-``d^2 / 32`` questions each, every one comes when the memory has already been through the ones before. With
-s = 0 each fact comes once, all in all as many as there are questions; with a larger s as many facts exist, and
-questions are drawn by Zipf's law ``p(i) ~ i^-s``, so that frequent facts come again. All facts compete for
-every question, those that have not come yet as well; a question is answered where its own target has the
-first place.
+A stream is a sequence of questions, each of which names a fact with its answer. They come in blocks of
+``d^2 / 32``. There are as many facts as questions in all. With s = 0 each fact comes once; with a larger s
+questions are drawn by Zipf's law ``p(i) ~ i^-s``, so that frequent facts come again and many never come. All
+facts compete for every question, those that have not come yet as well; a question is answered where its own
+target has the first place.
 
 Ways to go through the stream, on the same draw:
 
@@ -14,8 +13,8 @@ Ways to go through the stream, on the same draw:
 - trained block by block from where the memory stands, by gradient steps on cross-entropy: *newest* has only
   the block, *replay* half as many passes over the block and as many earlier questions, drawn at random;
 - what could be had from all that was seen: *retrained* minimises the cross-entropy of all questions at once,
-  *sharpened* the same with squared counts for weights, and *keep* has only the facts that came most often, as
-  many as fit, the newest first among equals.
+  *sharpened* the same with squared counts for weights, and *keep* that of the facts alone that came most
+  often, as many as fit, the newest first among equals.
 """
 
 import math
@@ -24,7 +23,7 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from scipy import special
+from scipy import special, stats
 
 from assocmem.checks import require_choice, require_integer, require_number
 from assocmem.memories.delta_rule import decayed_memory, delta_memory
@@ -76,6 +75,9 @@ TIMES = ((1, 1), (2, 3), (4, 7), (8, 15), (16, None))
 
 NODES, WIDEST = 41, 6.0
 """Noise on a signal over which predictions are averaged: evenly spaced nodes, up to so many spreads."""
+
+LOTS, LEAST_SPREAD = 12, 0.05
+"""Equally likely amounts of crosstalk over which predictions are averaged, and the spread from which on."""
 
 LEVELS = 8
 """Weights of competitors that differ by less than a factor ``2^(1/8)`` count as equal in predictions."""
@@ -211,7 +213,8 @@ def go_through(stream: Stream, way: str, *, seed: int = 0) -> torch.Tensor:
     weights = stream.times[seen]
     if way == "keep":
         order = np.lexsort((-stream.last[seen], -weights))  # by times, the newest first among equals
-        return _minimiser(stream.asked(seen[order[: fitting(stream)]]))
+        most = order[: fitting(stream)]
+        return _minimiser(stream.asked(seen[most], weights[most]))
     return _minimiser(stream.asked(seen, weights ** (2 if way == "sharpened" else 1)))
 
 
@@ -267,10 +270,14 @@ class Contents:
         Mean signal; 0 for a fact that never came.
     crosstalk : ndarray, shape (n,)
         Mean square of what the key of each fact calls up besides its own answer, over the length of a vector.
+    spread : float
+        Relative variance of that square between keys: 2 where it comes from a single fact that is written
+        far more strongly than all others, next to nothing where it comes from many.
     """
 
     signal: np.ndarray
     crosstalk: np.ndarray
+    spread: float
 
 
 def contents(stream: Stream, way: str) -> Contents:
@@ -304,7 +311,9 @@ def contents(stream: Stream, way: str) -> Contents:
     keep = 1.0 if way == "outer_products" else decay(stream)
     ages = len(stream.questions) - 1 - np.arange(len(stream.questions))
     signal = np.bincount(stream.questions, weights=keep**ages, minlength=n)
-    return Contents(signal, ((signal**2).sum() - signal**2) / d)
+    square = signal**2
+    spread = 2 * (square**2).sum() / square.sum() ** 2
+    return Contents(signal, (square.sum() - square) / d, float(spread))
 
 
 def _delta_contents(stream):
@@ -320,7 +329,7 @@ def _delta_contents(stream):
         m *= 1 - step * lost / d
         c = np.maximum(total - m**2, 0)
         m[i], c[i] = own_m, own_c
-    return Contents(m[:-1], c[:-1])
+    return Contents(m[:-1], c[:-1], 0.0)
 
 
 def chances(stream: Stream, held: Contents) -> np.ndarray:
@@ -334,11 +343,17 @@ def chances(stream: Stream, held: Contents) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n,)
-        Signals and competitors are taken for normal and independent; a competitor that was written strongly
-        is louder, and a factor that all scores of a key share is left out.
+        Signals and competitors are taken for normal and independent given the crosstalk of the key, and that
+        for a Gamma law with the right two moments; a competitor that was written strongly is louder, and a
+        factor that all scores of a key share is left out.
     """
     n, d = stream.pairs.n, stream.pairs.d
     signal, noise = held.signal, held.crosstalk / d
+    lots = np.ones((1, 1, 1))
+    if held.spread > LEAST_SPREAD:
+        shape = 1 / held.spread
+        lots = stats.gamma.ppf((np.arange(LOTS) + 0.5) / LOTS, shape) / shape
+        lots = (lots / lots.mean())[:, None, None]
     z = np.linspace(-WIDEST, WIDEST, NODES)
     weights = special.softmax(-(z**2) / 2)
     loud = signal**2 / d
@@ -349,12 +364,12 @@ def chances(stream: Stream, held: Contents) -> np.ndarray:
         if signal[i] < 1e-6 * math.sqrt(noise[i] + 1e-300):
             found[i] = 1 / n
             continue
-        own = math.sqrt(2.5 / d + 4 / d**2 + noise[i] / signal[i] ** 2)
-        at = 1 + own * z
-        rivals = (noise[i] + np.exp2(levels / LEVELS)) / signal[i] ** 2
-        below = special.log_ndtr(at[:, None] / np.sqrt(rivals + at[:, None] ** 2 / d))
-        mine = special.log_ndtr(at / np.sqrt((noise[i] + loud[i]) / signal[i] ** 2 + at**2 / d))
-        found[i] = weights @ np.exp(np.minimum(below @ counts - mine, 0))
+        common = lots * noise[i] / signal[i] ** 2
+        at = 1 + np.sqrt(2.5 / d + 4 / d**2 + common) * z[:, None]
+        rivals = np.exp2(levels / LEVELS) / signal[i] ** 2
+        below = special.log_ndtr(at / np.sqrt(common + rivals + at**2 / d))
+        mine = special.log_ndtr(at / np.sqrt(common + loud[i] / signal[i] ** 2 + at**2 / d))
+        found[i] = np.mean(np.exp(np.minimum(below @ counts - mine[:, :, 0], 0)) @ weights)
     return found
 
 

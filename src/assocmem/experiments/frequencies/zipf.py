@@ -17,7 +17,6 @@ from assocmem.checks import require_choice
 from assocmem.pairs.data import Facts, Pairs, gaussian_pairs
 from assocmem.pairs.scores import score_blocks, take_signal
 from assocmem.pairs.sizes import tail_count
-from assocmem.theory.frequency_scaling import hebb_weights
 from assocmem.theory.kinematics import statistical_dimension
 from assocmem.theory.ridgeless import critical_load
 from assocmem.training.fit import fit
@@ -139,6 +138,8 @@ def zipf_memory(
     require_choice("way", way, WAYS)
     pairs = gaussian_pairs(n, d, seed=seed)
     if way not in TRAINED:
+        from assocmem.theory.frequency_scaling import hebb_weights
+
         q = torch.from_numpy(hebb_weights(n, d, s, r if way == "hebb" else 1 / (n - 1)))
         return ZipfMemory(pairs, pairs.U * q @ pairs.V.T, None, 0)
     first = way in ("cross_entropy", "keep_first")
@@ -175,8 +176,8 @@ def tail_and_first(pairs: Pairs | Facts, W: torch.Tensor, r: float) -> tuple[np.
     for columns, block in score_blocks(pairs, W):
         signal = take_signal(block, pairs.answers[columns], -math.inf)
         first[columns] = (signal - block.amax(dim=0)).numpy()
-        block = np.partition(block.numpy(), pairs.m - k, axis=0)
-        tail[columns] = signal.numpy() - block[pairs.m - k :].mean(axis=0)
+        top = np.partition(block.numpy(), pairs.m - k, axis=0)[pairs.m - k :]
+        tail[columns] = signal.numpy() - top.mean(axis=0)
     return tail, first
 
 
@@ -206,7 +207,7 @@ def measure_zipf(
         competitors, and ``error_first``, that of those without the first place, both of all n facts;
         ``stored``, the number of facts that the memory was made of; ``nu``; the gap and passes of minimisers;
         and the share of facts lost, by the average (``lost_0``, ...) and by the first place
-        (``first_lost_0``, ...), between each two of `EDGES` times ``d^2`` in rank, None where there is no fact.
+        (``first_lost_0``, ...), between each two of `EDGES` times ``d^2`` in rank, None where no fact is.
     """
     made = zipf_memory(n, d, s, gamma, way, seed=seed, r=r, beta=beta, ridge=ridge, tol=tol)
     margins = tail_and_first(made.pairs, made.W, r)
