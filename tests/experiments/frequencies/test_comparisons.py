@@ -1,5 +1,6 @@
 """Stored memories of frequent and rare facts beside theory: means, errors, slopes and bins."""
 
+import itertools
 import math
 
 import numpy as np
@@ -69,14 +70,16 @@ def test_a_sum_of_outer_products_loses_what_is_predicted():
     d, n = 24, 600
     asked = np.arange(1, n + 1) ** -1.5
     weights = np.minimum(1.0, 3 * asked)
-    found = []
-    for seed in range(6):
+    found = {False: [], True: []}
+    for seed, levelled in itertools.product(range(6), found):
         pairs = gaussian_pairs(n, d, seed=seed)
-        W = pairs.U * torch.from_numpy(weights) @ pairs.V.T
+        lengths = (pairs.U.square().sum(0) * pairs.V.square().sum(0)).numpy() if levelled else 1.0
+        W = pairs.U * torch.from_numpy(weights / lengths) @ pairs.V.T
         lost = tail_and_first(pairs, W, 0.15)[0] <= 0
-        found.append(asked @ lost / asked.sum())
-    told = comparisons.written_error(asked, weights, d, 0.15)
-    assert np.mean(found) == pytest.approx(told, abs=4 * np.std(found) / 2 + 0.02)
+        found[levelled].append(asked @ lost / asked.sum())
+    for levelled, errors in found.items():
+        told = comparisons.written_error(asked, weights, d, 0.15, levelled=levelled)
+        assert np.mean(errors) == pytest.approx(told, abs=4 * np.std(errors) / 2 + 0.02)
     with pytest.raises(ValueError, match="weights"):
         comparisons.written_error(asked, weights[:-1], d, 0.15)
 

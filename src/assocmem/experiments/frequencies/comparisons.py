@@ -120,7 +120,7 @@ class ZipfErrors:
         Means over instances, and standard errors.
     told : ndarray, shape (k,)
         The errors in theory, for the same number of facts; nan where none is stored. Those of outer
-        products count in that lengths scatter, which matters for them.
+        products count in what lengths do, which matters for them.
     exponent : Line
         The slope of the logarithm of the error against that of ``d^2``, with its standard error.
     """
@@ -194,15 +194,18 @@ def zipf_errors(
 def _told_of_hebb(s, d, per_entry, r=0.15):
     """The error of outer products with the weights that are best without an end of dimensions."""
     n = per_entry * d**2
-    return written_error(np.arange(1, n + 1) ** -float(s), hebb_weights(n, d, s, r), d, r)
+    return written_error(np.arange(1, n + 1) ** -float(s), hebb_weights(n, d, s, r), d, r, levelled=True)
 
 
-def written_error(asked: np.ndarray, weights: np.ndarray, d: int, r: float) -> float:
+def written_error(
+    asked: np.ndarray, weights: np.ndarray, d: int, r: float, *, levelled: bool = False
+) -> float:
     """Expected error of a sum of outer products with any weights.
 
     Signals and competing scores are taken for normal. In spreads of the competitors, a signal t has the
     variance one of the crosstalk and ``2.5 t^2 / d`` of the lengths: those of an answer, and of a key, half of
-    whose length every score of it shares.
+    whose length every score of it shares. Where outer products are divided by the squared lengths of their
+    vectors, signals are level, and what is left is the spread of the competitors, ``0.5 t^2 / d``.
 
     Parameters
     ----------
@@ -214,6 +217,8 @@ def written_error(asked: np.ndarray, weights: np.ndarray, d: int, r: float) -> f
         Dimension.
     r : float
         Tail fraction of the competitors whose average a signal has to beat.
+    levelled : bool
+        Whether outer products are divided by squared lengths.
 
     Returns
     -------
@@ -227,9 +232,10 @@ def written_error(asked: np.ndarray, weights: np.ndarray, d: int, r: float) -> f
     require_numbers("asked", asked, 0, np.inf, ends="[)")
     require_numbers("weights", weights, 0, np.inf, ends="[)")
     require(np.shape(asked) == np.shape(weights), "weights", np.shape(weights), f"{np.shape(asked)}")
-    require_integer("d", d, 2)
-    t = weights * d / math.sqrt(float(weights @ weights))
-    lost = special.ndtr((float(tail_mean(r)) - t) / np.sqrt(1 + 2.5 * t**2 / d))
+    require_integer("d", d, 3)
+    t = weights * (d - 2 * levelled) / math.sqrt(float(weights @ weights))
+    scatter = (0.5 if levelled else 2.5) / d
+    lost = special.ndtr((float(tail_mean(r)) - t) / np.sqrt(1 + scatter * t**2))
     return float(asked @ lost / asked.sum())
 
 
