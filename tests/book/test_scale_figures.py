@@ -13,11 +13,12 @@ def test_rows_hold_the_predicted_curves_and_the_instances():
     figure, ax = draw_chances(choices, 30, 5, {scales.PLAIN: found})
     lines = {line.get_label(): line for line in ax.get_lines() if not line.get_label().startswith("_")}
     assert list(lines) == [*LOOKS, ANY] == [text.get_text() for text in ax.get_yticklabels()]
+    ratios = lines[scales.PLAIN].get_xdata()
+    assert (np.diff(ratios) > 0).all()
+    curves = scales.success_curves(choices, 30, ratios)
     for row, (name, line) in enumerate(list(lines.items())[:-1]):
-        ratios, height = line.get_data()
-        assert (np.diff(ratios) > 0).all()
-        curve = scales.success_curves(choices, 30, ratios)[name]
-        np.testing.assert_allclose(height, len(LOOKS) - row + ROW * curve)
+        np.testing.assert_array_equal(line.get_xdata(), ratios)
+        np.testing.assert_allclose(line.get_ydata(), len(LOOKS) - row + ROW * curves[name])
     best = scales.any_memory(30)
     np.testing.assert_allclose(lines[ANY].get_xdata()[1:3], best)
     numbers = [text.get_text() for text in ax.texts]

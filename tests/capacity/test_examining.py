@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from assocmem.capacity import examine
 from assocmem.capacity.conflicts import (
     chosen,
-    doubtful_answers,
     first_retrievable,
     hidden_alone,
     impossible_sets,
@@ -23,6 +22,7 @@ from assocmem.capacity.examine import capacity_report
 from assocmem.capacity.outcomes import counts, evened, explicit_outcomes, in_their_spans, inverse_gram, rank
 from assocmem.deciding import certificates
 from assocmem.deciding.feasibility import decide
+from assocmem.deciding.hopeless import unseen_targets
 from assocmem.memories.outer_products import correlation_memory
 from assocmem.pairs.data import Facts, gaussian_pairs
 from assocmem.theory.kinematics import statistical_dimension
@@ -163,7 +163,7 @@ def test_answers_that_others_hide():
     corners = list(itertools.product((-1.0, 1.0), repeat=2))
     U = torch.tensor([*corners, (0.2, 0.1), (0.0, 0.0)], dtype=torch.float64).T
     facts = Facts(targets=U, keys=torch.ones(3, 7, dtype=torch.float64), answers=[4, 0, 1, 2, 3, 4, 5])
-    assert doubtful_answers(facts, 1) == [4, 5]
+    assert unseen_targets(facts, 1) == [4, 5]
     for answer, which in ((4, [0, 5]), (5, [6]), (0, [])):
         hidden, against = hidden_alone(facts, 1, answer)
         assert hidden == which and (not which or against != answer)
@@ -275,7 +275,7 @@ def test_what_cannot_be_is_refused_in_one_line(changes, said):
 STAGES = (
     "decide",
     "explicit_outcomes",
-    "doubtful_answers",
+    "unseen_targets",
     "first_retrievable",
     "impossible_sets",
     "trained_outcome",

@@ -8,7 +8,7 @@ from assocmem.deciding.certificates import Certificate
 from assocmem.deciding.exact import holds_exactly
 from assocmem.deciding.feasibility import decide, decide_top1, verify
 from assocmem.deciding.hopeless import hidden_target, repeated_key, vanishing_comparison
-from assocmem.pairs.data import Pairs, gaussian_pairs
+from assocmem.pairs.data import Facts, Pairs, gaussian_pairs
 
 
 def test_random_instances_are_not_hopeless_at_first_sight():
@@ -25,6 +25,20 @@ def test_a_target_among_others_is_hopeless_whatever_the_keys():
     assert verdict.feasible is False
     assert np.flatnonzero(verdict.certificate.weights.any(axis=0)).tolist() == [4]
     assert verify(verdict.certificate, pairs)
+
+
+@pytest.mark.parametrize("empty", ["targets", "keys", "both"])
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_nothing_is_retrieved_where_all_targets_or_all_keys_are_zero(empty, k):
+    pairs = gaussian_pairs(6, 4, seed=0)
+    U, V = (X * (empty not in (name, "both")) for X, name in ((pairs.U, "targets"), (pairs.V, "keys")))
+    for instance in (Pairs(U, V), Facts(U, V, [5, 0, 0, 3, 1, 2])):
+        verdict = decide(instance, k)
+        assert verdict.feasible is False
+        assert verify(verdict.certificate, instance)
+        assert holds_exactly(verdict.certificate, instance)
+        assert not verify(verdict.certificate, pairs)
+        assert not verify(Certificate(k, W=np.eye(4)), instance)
 
 
 def test_equal_targets_and_empty_keys_are_hopeless():

@@ -707,7 +707,7 @@ def test_the_arguments_of_the_table_are_good(name):
 
 
 def test_a_sample_of_hostile_calls_ends_in_an_answer_or_a_sentence(alarm):
-    sample = random.Random(0).sample(trials(), 150)
+    sample = [trial for trial in random.Random(0).sample(trials(), 150) if trial[0] not in SEARCHES]
     faults = [fault for trial in sample if (fault := fault_of(*trial))]
     assert not faults, "\n".join(faults)
 

@@ -42,7 +42,7 @@ def test_thresholds_count_the_dimensions_of_the_face(m, k):
     for _ in range(60):
         rivals = np.sort(rng.standard_normal(m))[::-1]
         upper, lower = rivals[:k][::-1][None], rivals[k:][None]
-        thresholds = _signal_thresholds(upper, lower, upper.mean(axis=1), k)[0]
+        (thresholds,), _ = _signal_thresholds(upper, lower, upper.mean(axis=1), k)
         signal = rng.normal(-0.5, 1.5)
         dimension, _ = face_dimension(np.append(signal, rivals), k, G)
         assert dimension == (signal < thresholds).sum()
@@ -74,6 +74,13 @@ def test_many_pairs_give_the_critical_load(r):
     assert statistical_dimension(n, round(r * (n - 1))) == pytest.approx(1 / critical_load(r), rel=6e-4)
 
 
+@pytest.mark.parametrize("r", [0.1, 0.3])
+def test_ranks_of_very_many_pairs_are_told_apart(r):
+    """At 1e12 pairs neighbours in a long tail differ by 1e-12, and the dimension no longer depends on n."""
+    few, many = (face_moments(n, round(r * (n - 1)), repeats=1)[:3] for n in (1e8, 1e12))
+    assert many == pytest.approx(few, rel=3e-5)
+
+
 def test_a_tail_in_the_extremes_of_very_many():
     """k = 1000 of 1e12, where ranks are 1e-12 apart in probability: the limit again."""
     assert statistical_dimension(1e12, 1000) == pytest.approx(1 / critical_load(1e-9), rel=3e-3)
@@ -90,7 +97,7 @@ def test_short_tails_of_very_many_pairs():
 
 def test_order_statistics_have_the_moments_of_sorted_samples():
     rng = np.random.default_rng(0)
-    upper, lower, top = _order_statistics(40, 12, rng)
+    upper, lower, top = _order_statistics(40, 12, 0, 40)
     sample = -np.sort(-rng.standard_normal((20000, 40)), axis=1)
     np.testing.assert_allclose(upper.mean(axis=0), sample[:, :12][:, ::-1].mean(axis=0), atol=0.02)
     np.testing.assert_allclose(lower.mean(axis=0), sample[:, 12:].mean(axis=0), atol=0.02)
@@ -99,7 +106,7 @@ def test_order_statistics_have_the_moments_of_sorted_samples():
 
 def test_a_long_tail_is_summed_by_its_conditional_mean():
     """More than the window: the mean of the largest 200 of 1000."""
-    _, _, top = _order_statistics(1000, 200, np.random.default_rng(0))
+    _, _, top = _order_statistics(1000, 200, 0, 120)
     sample = -np.sort(-np.random.default_rng(1).standard_normal((4000, 1000)), axis=1)[:, :200].mean(axis=1)
     assert top.mean() == pytest.approx(sample.mean(), abs=0.003)
     assert top.std() == pytest.approx(sample.std(), rel=0.05)

@@ -63,31 +63,6 @@ def repeated_keys(facts: Facts) -> list[tuple[int, int]]:
     return found
 
 
-def doubtful_answers(facts: Facts, k: int) -> list[int]:
-    """Answers that other targets may hide: their product with themselves is not the highest.
-
-    Parameters
-    ----------
-    facts : Facts
-    k : int
-        As in `assocmem.deciding.feasibility.decide`.
-
-    Returns
-    -------
-    list of int
-        Positions of targets, in rising order. No other answer is hidden.
-    """
-    U = facts.U.double() - facts.U.double().mean(dim=1, keepdim=True)
-    found = []
-    for answer in facts.answers.unique().tolist():
-        products = U.T @ U[:, answer]
-        own = float(products[answer])
-        products[answer] = -torch.inf
-        if not float(products.topk(k).values.mean()) < own:
-            found.append(answer)
-    return found
-
-
 def hidden_alone(facts: Facts, k: int, answer: int) -> tuple[list[int], int]:
     """Facts with an answer that are impossible by themselves, since other targets hide it from any key.
 

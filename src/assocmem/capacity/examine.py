@@ -8,7 +8,6 @@ import torch
 
 from assocmem.capacity.conflicts import (
     chosen,
-    doubtful_answers,
     first_retrievable,
     hidden_alone,
     impossible_sets,
@@ -38,6 +37,7 @@ from assocmem.capacity.report import (
 )
 from assocmem.checks import require, require_callable, require_instance, require_integer
 from assocmem.deciding.feasibility import decide
+from assocmem.deciding.hopeless import unseen_targets
 from assocmem.pairs.data import Facts, Pairs
 from assocmem.progress import status_line
 from assocmem.theory.facts_that_fit import facts_that_fit
@@ -302,7 +302,7 @@ def _alone(report, facts, names, stage):
         report.alone = [Involved(i, key(i), target(answers[i]), target(j), 0.0) for i, j in sorted(found)]
 
     tell()
-    doubtful = doubtful_answers(facts, k)
+    doubtful = unseen_targets(facts, k)
     if len(doubtful) > MOST_ALONE:
         report.notes.append(
             f"answers that others may hide: {len(doubtful)}, of which {MOST_ALONE} were asked"

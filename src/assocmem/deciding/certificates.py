@@ -972,8 +972,13 @@ def _length(X):
 
 
 def _unit_scale(X, *, exact=False):
-    """``X`` times a power of two with largest entry in [1/2, 1); None if zero, not finite, or not exact."""
+    """``X`` times a power of two with largest entry in [1/2, 1); None if not finite, or not exact, or zero.
+
+    Vectors that are all zero are exact as they are: then every comparison is zero.
+    """
     top = np.abs(X).max(initial=0.0)
+    if exact and X.size and top == 0:
+        return X
     if not 0 < top < np.inf:
         return None
     power = -int(np.frexp(top)[1])

@@ -77,7 +77,8 @@ def _cancels(weights, U, V, own, k):
     if (weights < 0).any() or weights[own, np.arange(n)].any() or not weights.any():
         return False
     exact = _integers(np.rint(np.ldexp(weights / weights.max(), WEIGHT_BITS)))
-    if np.count_nonzero(exact.any(axis=0)) == 1:  # one key: its target alone is at stake
+    used = exact.any(axis=0)
+    if np.count_nonzero(used) == 1 and V[:, used].any():  # one key: its target alone is at stake
         V = np.ones((1, n), dtype=object)
     left = U[:, own] * exact.sum(axis=0) - U @ exact
     rest = (left @ V.T).reshape(-1)

@@ -117,7 +117,7 @@ def hidden_target(pairs: Pairs | Facts, k: int = 1) -> Certificate | None:
     (U, _), m, own = as_arrays(pairs), pairs.m, pairs.answers.cpu().numpy()
     most = 1 / k if k in (1, m - 1) else 1 / (k * (1 + WIDER))
     right = np.append(np.zeros(pairs.d_out), 1.0)
-    for j in _unseen(pairs, k):
+    for j in unseen_targets(pairs, k):
         gaps = np.delete(U[:, j : j + 1] - U, j, axis=1)
         equal = np.vstack([gaps / np.abs(gaps).max(), np.ones(m - 1)])
         found = linprog(np.zeros(m - 1), A_eq=equal, b_eq=right, bounds=(0, most))
@@ -128,9 +128,22 @@ def hidden_target(pairs: Pairs | Facts, k: int = 1) -> Certificate | None:
     return None
 
 
-def _unseen(pairs, k):
-    """Targets of keys for which no vector was found that would retrieve them, as an array of numbers."""
-    U, hidden = pairs.U - pairs.U.mean(dim=1, keepdim=True), []
+def unseen_targets(pairs: Pairs | Facts, k: int) -> list[int]:
+    """Targets of keys for which no vector was found that would retrieve them: no other is hidden.
+
+    Parameters
+    ----------
+    pairs : Pairs or Facts
+    k : int
+        As in `assocmem.deciding.feasibility.decide`.
+
+    Returns
+    -------
+    list of int
+        Their numbers, in rising order.
+    """
+    U, hidden = pairs.U.double(), []
+    U = U - U.mean(dim=1, keepdim=True)
     targets = torch.unique(pairs.answers)
     step = block_columns(pairs.m, U.element_size(), U.device, keys=len(targets))
     for part in column_slices(len(targets), step):
@@ -147,4 +160,4 @@ def _unseen(pairs, k):
             best = S.topk(k, dim=0).indices
             Y = Y + U[:, left] - U[:, best].mean(dim=1)
         hidden.append(left)
-    return torch.cat(hidden).cpu().numpy()
+    return torch.cat(hidden).tolist()

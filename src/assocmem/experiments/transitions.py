@@ -1,6 +1,7 @@
 """Counts of retrievable instances, and the place and width of the transition that fits them."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,7 +121,7 @@ def transition(n: float, d: ArrayLike, successes: ArrayLike, trials: ArrayLike, 
 
     start = [(middle - mean) / width, 0.0]
     x = minimize(surprise, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-9}).x
-    spread = np.linalg.inv(_second_differences(surprise, x, 0.01))
+    spread = np.linalg.inv(second_differences(surprise, x, 0.01))
     error, stretch_error = np.sqrt(np.diag(spread))
     stretch = math.exp(x[1])
     return Transition(
@@ -128,9 +129,22 @@ def transition(n: float, d: ArrayLike, successes: ArrayLike, trials: ArrayLike, 
     )
 
 
-def _second_differences(f, x, step):
-    """Hessian of f at x, shape (2, 2), by central differences."""
-    e = step * np.eye(2)
+def second_differences(f: Callable[[np.ndarray], float], x: np.ndarray, step: float) -> np.ndarray:
+    """Hessian of a function, by central differences.
+
+    Parameters
+    ----------
+    f : callable
+        Takes a vector.
+    x : array, shape (m,)
+        Where.
+    step : float
+
+    Returns
+    -------
+    array, shape (m, m)
+    """
+    e = step * np.eye(len(x))
     return np.array([[f(x + a + b) - f(x + a - b) - f(x - a + b) + f(x - a - b) for a in e] for b in e]) / (
         4 * step**2
     )

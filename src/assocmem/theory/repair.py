@@ -21,14 +21,12 @@ import numpy as np
 from scipy import optimize, special
 
 from assocmem.checks import SCALES, is_number, require, require_number
+from assocmem.theory.gaussian_keys import require_log_n
 
 LOG_2PI = math.log(2 * math.pi)
 
 LOG_LOG_2 = math.log(math.log(2))
 """Log of the expected number of failures at which a memory is retrieved with probability one half."""
-
-LARGEST_LOG_N = 1e4
-"""Natural logarithm of the number of pairs up to which the quadrature has been tried."""
 
 NO_NOISE = 1e-6
 """Spread of the noise below which it does not matter: a millionth of a signal."""
@@ -132,7 +130,7 @@ def predict_repair(log_n: float, ratio: float, *, share: float | None, gamma: fl
     ValueError
         Naming the parameter that is out of range.
     """
-    _require_log_n(log_n)
+    require_log_n(log_n)
     require_number("ratio", ratio, 0)
     require(SCALES[0] <= ratio <= SCALES[1], "ratio", ratio, f"in [{SCALES[0]:g}, {SCALES[1]:g}]")
     require(
@@ -400,7 +398,7 @@ def log_equalised_failures(log_n: float, ratio: float) -> float:
     ValueError
         Naming the parameter that is out of range.
     """
-    _require_log_n(log_n)
+    require_log_n(log_n)
     return 2 * log_n + float(special.log_ndtr(-1 / _equalised_spread(log_n, ratio)))
 
 
@@ -421,7 +419,7 @@ def equalised_half_ratio(log_n: float) -> float:
     ValueError
         For a size out of range.
     """
-    _require_log_n(log_n)
+    require_log_n(log_n)
     return (1 + special.ndtri_exp(LOG_LOG_2 - 2 * log_n) ** 2) / log_n
 
 
@@ -481,7 +479,7 @@ def clipped_half_ratio(log_n: float, gamma: float | None = None) -> float:
     ValueError
         Naming the parameter that is out of range.
     """
-    _require_log_n(log_n)
+    require_log_n(log_n)
     require_number("gamma", 0.5 if gamma is None else gamma, 0, 1)
     if gamma is None:
         bounds = math.log(1e-5), -0.2
@@ -498,13 +496,7 @@ def clipped_half_ratio(log_n: float, gamma: float | None = None) -> float:
 
 def _equalised_spread(log_n, ratio):
     """Standard deviation of a competitor when all signals are one."""
-    _require_log_n(log_n)
+    require_log_n(log_n)
     ok = is_number(ratio) and 1 / log_n < ratio < math.inf and ratio * log_n > 1
     require(ok, "ratio", ratio, "above 1 / log n, a load below 1")
     return math.sqrt(1 / (ratio * log_n - 1))
-
-
-def _require_log_n(log_n):
-    """Check that a size is one for which the quadrature has been tried."""
-    ok = is_number(log_n) and math.log(10) <= log_n <= LARGEST_LOG_N
-    require(ok, "log_n", log_n, f"between log 10 and {LARGEST_LOG_N:g}")

@@ -13,6 +13,7 @@ out exactly. What is left, the order statistics about the k-th, is simulated wit
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from scipy import special, stats
@@ -39,6 +40,12 @@ WINDOW = 60
 
 NORMAL_FROM = 20
 """Number of competitors beyond the window from which on their mean is taken for normal."""
+
+NEVER = -11.0
+"""What lies below such a signal in some points of a sequence has no share that a moment feels in any."""
+
+TRIED = 256
+"""Points that tell how many ranks have a share."""
 
 
 def face_moments(n: float, k: int, repeats: int = REPEATS) -> tuple[float, float, float, float]:
@@ -70,23 +77,60 @@ def face_moments(n: float, k: int, repeats: int = REPEATS) -> tuple[float, float
     require(k <= n - 1, "k", k, f"at most n - 1 = {n - 1:g}")
     require_integer("repeats", repeats, 1)
     require(repeats <= MOST_REPEATS, "repeats", repeats, f"at most {MOST_REPEATS}")
-    found = np.array([_moments(n, k, np.random.default_rng([SEED, i])) for i in range(repeats)])
+    ranks = _ranks_that_count(n - 1, k)
+    found = np.array([_moments(n - 1, k, i, ranks) for i in range(repeats)])
     mean, square, cube = found.mean(axis=0)
     third = cube - 3 * mean * square + 2 * mean**3
     error = found[:, 0].std() / math.sqrt(repeats - 1) if repeats > 1 else math.nan
     return float(mean), float(square - mean**2), float(third), float(error)
 
 
-def _moments(n, k, rng):
+@lru_cache(maxsize=2**12)
+def _moments(m, k, number, ranks):
     """Mean of the dimension, its square and its cube, over one scrambled sequence."""
-    thresholds = np.sort(_signal_thresholds(*_order_statistics(n - 1, k, rng), k), axis=1)[:, ::-1]
+    thresholds, _ = _signal_thresholds(*_order_statistics(m, k, number, ranks), k)
+    thresholds = thresholds[:, thresholds.max(axis=0) > NEVER]
     share = special.ndtr(thresholds).mean(axis=0)  # probability of a dimension of at least 1, 2, ...
     i = np.arange(1, len(share) + 1)
     return share.sum(), share @ (2 * i - 1), share @ (3 * i * (i - 1) + 1)
 
 
-def _order_statistics(m, k, rng):
+@lru_cache(maxsize=2**12)
+def _ranks_that_count(m, k):
+    """On either side of the k-th: those beyond have thresholds that no signal is below."""
+    found = _signal_thresholds(*_order_statistics(m, k, 0, 2 * WINDOW, TRIED), k)
+    counts = found[0][:, 2:] > NEVER
+    passed_up = np.where(counts, found[1] + 1, 0).max(initial=0)
+    passed_down = np.where(counts, np.arange(1, counts.shape[1] + 1) - found[1], 0).max(initial=0)
+    return int(max(passed_up, passed_down)) + 1
+
+
+def _window(m, k):
+    """How many ranks above the k-th, and below it, are drawn one by one."""
+    above = int(k - 1 if k - 1 <= WINDOW + NORMAL_FROM else WINDOW)
+    return above, int(min(max(WINDOW, 2 * WINDOW - above), m - k))
+
+
+@lru_cache(maxsize=REPEATS)
+def _draws(columns, number):
+    """One scrambled sequence: three columns as they are, and the logarithms of the others."""
+    u = stats.qmc.Sobol(columns, rng=np.random.default_rng([SEED, number])).random(POINTS)
+    u = np.clip(u, 1e-15, 1 - 1e-15)
+    return u[:, :3].copy(), np.log(u[:, 3:])
+
+
+def _order_statistics(m, k, number, ranks, points=POINTS):
     """Values about rank k of m Gaussian ones, outward from it, and the mean of the largest k.
+
+    Parameters
+    ----------
+    m, k : float, int
+    number : int
+        Of the scrambling.
+    ranks : int
+        Ranks on either side to return; the mean is that of all.
+    points : int
+        Of the sequence, from its start.
 
     Returns
     -------
@@ -97,18 +141,17 @@ def _order_statistics(m, k, rng):
     top : ndarray, shape (points,)
         Mean of ranks 1 to k.
     """
-    above = int(k - 1 if k - 1 <= WINDOW + NORMAL_FROM else WINDOW)
-    below = int(min(max(WINDOW, 2 * WINDOW - above), m - k))
-    u = stats.qmc.Sobol(above + below + 3, rng=rng).random(POINTS)
-    u = np.clip(u, 1e-15, 1 - 1e-15)
+    above, below = _window(m, k)
+    u, logs = (part[:points] for part in _draws(above + below + 3, number))
+    below = min(below, ranks)
     # Uniform order statistics are the arrivals of a Poisson process: the k-th, and the time left after it.
     waits = special.gammaincinv([k, m - k + 1], u[:, :2])
     tail, rest = np.hsplit(waits / waits.sum(axis=1, keepdims=True), 2)  # probability above rank k, and below
-    shrink_up = np.cumsum(np.log(u[:, 3 : 3 + above]) / (k - 1 - np.arange(above)), axis=1)
-    shrink_down = np.cumsum(np.log(u[:, 3 + above :]) / (m - k - np.arange(below)), axis=1)
-    upper = _quantile(tail * np.exp(shrink_up), rest - tail * np.expm1(shrink_up))
-    lower = _quantile(tail - rest * np.expm1(shrink_down), rest * np.exp(shrink_down))
-    upper = np.concatenate([_quantile(tail, rest), upper], axis=1)
+    up = np.cumsum(logs[:, :above] / (k - 1 - np.arange(above)), axis=1)
+    down = np.cumsum(logs[:, above : above + below] / (m - k - np.arange(below)), axis=1)
+    upper = _quantile(lambda: tail * np.exp(up), lambda: rest - tail * np.expm1(up))
+    lower = _quantile(lambda: tail - rest * np.expm1(down), lambda: rest * np.exp(down))
+    upper = np.concatenate([_quantile(lambda: tail, lambda: rest), upper], axis=1)
     top = upper.sum(axis=1)
     beyond = k - 1 - above
     if beyond > 0:  # given the last of the window, the mean of so many is all but normal
@@ -116,35 +159,43 @@ def _order_statistics(m, k, rng):
         ratio = np.exp(-(last**2) / 2 - special.log_ndtr(-last)) / math.sqrt(2 * math.pi)
         spread = np.sqrt(np.maximum(1 + last * ratio - ratio**2, 0) * beyond)
         top = top + beyond * ratio + spread * special.ndtri(u[:, 2])
-    return upper, lower, top / k
+    return upper[:, : ranks + 1], lower, top / k
 
 
 def _quantile(above, below):
-    """Gaussian value from the probabilities above and below it; the smaller one has the digits."""
-    return np.where(above < below, -special.ndtri(above), special.ndtri(below))
+    """Gaussian values, from functions for the probabilities above and below; the smaller has the digits."""
+    tail = above()
+    if tail.max(initial=0) < 0.49:
+        return -special.ndtri(tail)
+    rest = below()
+    return np.where(tail < rest, -1.0, 1.0) * special.ndtri(np.minimum(tail, rest))
 
 
 def _signal_thresholds(upper, lower, top, k):
-    """The signals below which the dimension is at least 1, 2 and so on (not in order)."""
+    """The signals below which the dimension is at least 1, 2 and so on.
+
+    With them, for all but the first two, how many ranks the upper level has passed before.
+    """
     if not lower.shape[1]:
-        return top[:, None]
+        return top[:, None], np.zeros((len(top), 0), dtype=int)
     gap = upper[:, :1] - lower[:, :1]
     rise_up = np.cumsum(np.arange(1, upper.shape[1]) * np.diff(upper, axis=1), axis=1)
     rise_down = np.cumsum(np.arange(1, lower.shape[1]) * -np.diff(lower, axis=1), axis=1)
-    width_up = upper[:, 1:] - _crossing(rise_up, rise_down, lower, -1)
-    width_down = _crossing(rise_down, rise_up, upper, 1) - lower[:, 1:]
-    width = np.concatenate([np.zeros_like(gap), gap, width_up, width_down], axis=1)
-    rise = np.concatenate([np.zeros_like(gap), np.zeros_like(gap), rise_up, rise_down], axis=1)
-    return top[:, None] + rise / k - (k + 1) * width
+    rise, passed_up = _merged(rise_up, rise_down)
+    passed_down = np.arange(rise.shape[1]) - passed_up
+    rate = 1 / np.arange(1.0, rise.shape[1] + 1)  # of a level, by the competitors that it has passed
+    wider = np.diff(rise, axis=1, prepend=0) * (rate[passed_up] + rate[passed_down])
+    width = np.concatenate([np.zeros_like(gap), gap, gap + np.cumsum(wider, axis=1)], axis=1)
+    rise = np.concatenate([np.zeros_like(gap), np.zeros_like(gap), rise], axis=1)
+    return top[:, None] + rise / k - (k + 1) * width, passed_up
 
 
-def _crossing(rise, corners, values, sign):
-    """Where Q has risen by ``rise`` on the other side, whose corners are at ``values``."""
-    # All rows are searched at once: each is lifted above the one before.
-    row = np.arange(len(rise))[:, None]
-    lift = (1.0 + max(rise.max(initial=0), corners.max(initial=0))) * row
-    passed = np.searchsorted((corners + lift).ravel(), (rise + lift).ravel()).reshape(rise.shape)
-    passed = passed - row * corners.shape[1]
-    corners = np.concatenate([np.zeros((len(values), 1)), corners], axis=1)
-    start, at = np.take_along_axis(values, passed, axis=1), np.take_along_axis(corners, passed, axis=1)
-    return start + sign * (rise - at) / (passed + 1)
+def _merged(first, second):
+    """The values of both in the order of each row, and how many of the first come before each."""
+    both = np.concatenate([first, second], axis=1)
+    marks = both.view(np.int64)  # the last bit of a value tells which it is
+    marks &= ~1
+    marks[:, : first.shape[1]] |= 1
+    both.sort(axis=1)
+    of_first = marks & 1
+    return both, np.cumsum(of_first, axis=1) - of_first

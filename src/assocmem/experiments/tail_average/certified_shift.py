@@ -17,7 +17,7 @@ from scipy.optimize import brentq, minimize, minimize_scalar
 from assocmem.checks import require, require_integer, require_number, require_numbers
 from assocmem.experiments.frames import DataFrame
 from assocmem.experiments.near_half import near_half
-from assocmem.experiments.transitions import tally
+from assocmem.experiments.transitions import second_differences, tally
 from assocmem.pairs.sizes import tail_count
 from assocmem.theory.kinematics import LARGEST_CORRECTED, log_probabilities, pooled_moments
 from assocmem.theory.tail_lengths import simulated_cost
@@ -210,7 +210,7 @@ def fit_shift(counts: Sequence[Counts], law: np.ndarray, *, together: bool = Fal
 
     start = np.append(np.ones(max(owner) + 1), -0.1)
     found = minimize(surprise, start, method="BFGS", options={"gtol": 1e-3})
-    spread = np.sqrt(np.diag(np.linalg.inv(_second_differences(surprise, found.x))))
+    spread = np.sqrt(np.diag(np.linalg.inv(second_differences(surprise, found.x, 0.02))))
     return ShiftFit(found.x[:-1] * unit, spread[:-1] * unit, math.exp(found.x[-1]), float(found.fun))
 
 
@@ -317,11 +317,3 @@ def free_power(counts: Sequence[Counts], law: np.ndarray, *, together: bool = Fa
     ]
     fit = fit_shift(counts, law / d**found.x, together=together)
     return PowerOfD(float(found.x), float(ends[0]), float(ends[1]), fit)
-
-
-def _second_differences(f, x, step=0.02):
-    """Hessian of f at x, by central differences."""
-    e = step * np.eye(len(x))
-    return np.array([[f(x + a + b) - f(x + a - b) - f(x - a + b) + f(x - a - b) for a in e] for b in e]) / (
-        4 * step**2
-    )
