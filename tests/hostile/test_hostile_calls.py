@@ -29,8 +29,11 @@ from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.removal.hessians import Problem, evaluate
 from assocmem.removal.leave_one_out import full_problem, minimise, without
 from assocmem.theory.finite_dimension import laws_at_size
+from assocmem.theory.frequencies import equal, two_classes
+from assocmem.theory.given_up import all_kept, given_up
 from assocmem.theory.ridgeless import sat_laws
 from assocmem.theory.scalar import solve_scalar
+from assocmem.theory.weighted import solve_weighted
 from assocmem.training.descent import Evaluator, Stage
 from assocmem.training.losses import TailAverage
 from assocmem.training.passes import loss_pass
@@ -145,6 +148,9 @@ def calls():
     listed = decide_list(pairs, 0.3).certificate
     at = {"load": 1.0, "r": 0.2, "beta": 5.0, "ridge": 0.01}
     saddle = {"nu": 1.0, "chi": 1.0} | at
+    asked, zipf = two_classes(0.2, 16.0), {"n": 40, "d": 5, "s": 1.5, "r": 0.2}
+    weighted = solve_weighted(**at, frequencies=asked)
+    lost = given_up(0.29, 0.15, 1e-6, asked)
     log, logs, repaired = {"log_n": 30.0}, [20.0, 100.0, 900.0], [4.0, 3.0, 2.4]
     U, V, M = pairs.U.numpy(), pairs.V.numpy(), S.numpy()
     sizes = {"d_in": 8, "d_out": 6, "m": 12}
@@ -490,6 +496,61 @@ def calls():
         "theory.ridgeless.hinge_moments": {"rho": 0.5},
         "theory.ridgeless.sat_laws": {"load": 0.1, "r": 0.2},
         "theory.ridgeless.solve_unsat": {"load": 1.0, "r": 0.2, "beta": 5.0},
+        "theory.frequencies.Frequencies": {"values": [1.0, 16.0], "masses": [0.8, 0.2]},
+        "theory.frequencies.Frequencies.mean": (asked.mean, {"function": np.log}),
+        "theory.frequencies.equal": {},
+        "theory.frequencies.two_classes": {"share": 0.2, "ratio": 16.0},
+        "theory.frequencies.zipf_frequencies": {"n": 50, "s": 1.2, "gamma": 1.5},
+        "theory.frequencies.rank_nodes": {"n": 50, "exponent": 1.2, "first": 3},
+        "theory.frequencies.condensed": {"frequencies": asked},
+        "theory.frequency_scaling.keep_constant": {"s": 1.5, "r": 0.2},
+        "theory.frequency_scaling.hebb_constant": {"s": 1.5, "r": 0.2},
+        "theory.frequency_scaling.lowest_constant": {"s": 1.5, "r": 0.2},
+        "theory.frequency_scaling.convex_constant": {"s": 1.5, "r": 0.2},
+        "theory.frequency_scaling.trained_constant": {
+            "s": 1.5,
+            "r": 0.2,
+            "beta": 1.0,
+            "gamma": 1.0,
+            "smoothed": False,
+        },
+        "theory.frequency_scaling.keep_error": zipf,
+        "theory.frequency_scaling.hebb_error": zipf,
+        "theory.frequency_scaling.hebb_weights": zipf,
+        "theory.frequency_scaling.lowest_error": zipf,
+        "theory.frequency_scaling.convex_error": zipf,
+        "theory.frequency_scaling.trained_error": zipf
+        | {"beta": 1.0, "gamma": 1.5, "ridge": 0.1, "smoothed": True},
+        "theory.frequency_scaling.first_place_hebb_error": {"n": 40, "d": 5, "s": 1.5},
+        "theory.frequency_scaling.first_place_keep_error": {"n": 40, "d": 5, "s": 1.5},
+        "theory.given_up.given_up": {"load": 0.29, "r": 0.15, "ridge": 1e-6, "frequencies": asked},
+        "theory.given_up.GivenUp.lost": (lost.lost, {"p": 0.5}),
+        "theory.given_up.GivenUp.left": (lost.left, {"p": 0.5}),
+        "theory.given_up.all_kept": {"load": 0.2, "r": 0.15, "ridge": 1e-6, "frequencies": asked},
+        "theory.given_up.AllKept.least_margin": (
+            all_kept(0.2, 0.15, 1e-6, asked).least_margin,
+            {"p": 0.5},
+        ),
+        "theory.given_up.ridge_at_weighted_norm": {
+            "load": 0.2,
+            "r": 0.15,
+            "nu": 9.0,
+            "frequencies": asked,
+        },
+        "theory.weighted.solve_weighted": at | {"frequencies": asked},
+        "theory.weighted.saddle_of_sums": {
+            "values": [1.0, 3.0],
+            "counts": [0.3, 0.2],
+            "r": 0.2,
+            "beta": 5.0,
+            "ridge": 0.01,
+        },
+        "theory.weighted.WeightedSolution.kept": (weighted.kept, {"p": 0.5}),
+        "theory.weighted.WeightedSolution.lost": (weighted.lost, {"p": 0.5}),
+        "theory.weighted.WeightedSolution.margin": (weighted.margin, {"p": 0.5}),
+        "theory.weighted.WeightedSolution.percentile": (weighted.percentile, {"p": 0.5}),
+        "theory.weighted_reference.weighted_potential_by_definition": saddle | {"frequencies": asked},
+        "theory.weighted_reference.highest_in_chi": {"nu": 1.0, "near": 1.0} | at | {"frequencies": equal()},
         "theory.scalar.solve_scalar": at,
         "theory.scalar.ScalarSolution.margin_cdf": (solution.margin_cdf, {"t": 0.5}),
         "theory.scalar.ScalarSolution.percentile_cdf": (solution.percentile_cdf, {"w": 0.5}),

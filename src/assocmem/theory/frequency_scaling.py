@@ -10,8 +10,8 @@ average of its best competitors, the top r-fraction. The ways:
 
 - *keep*: learn the ``alpha_c d^2`` most frequent facts and leave the rest to chance.
 - *outer products*, ``sum q_i u_i v_i'``: a fact has the signal ``t_i = q_i / sigma``, ``sum t_i^2 = d^2``,
-  and is lost with probability ``Phi(kappa - t_i)``. The best weights have ``p_i phi(kappa - t_i) = lambda t_i``.
-  For ``kappa <= 2`` they fall smoothly with the rank, and none is zero; above, they jump.
+  and is lost with probability ``Phi(kappa - t_i)``. Best is ``p_i phi(kappa - t_i) = lambda t_i``. For
+  ``kappa <= 2`` such weights fall smoothly with the rank, and none is zero; above, they jump.
 - *trained* with the weights ``p^gamma``: the saddle point of `assocmem.theory.weighted`, with averages over x
   in place of those over facts. Their tail converges for ``s gamma > 1`` and for no less: below, the frequent
   facts drown in the number of the others, and what is left depends on how many there are.
@@ -253,7 +253,7 @@ def _places(exponent, r):
     top = REACH * exponent
     edges = [PRICES[0] / 2]
     while edges[-1] < top:  # where weights are large, margins change with their logarithm alone, and slowly
-        edges.append(edges[-1] + 2 * PANEL * max(1.0, min(edges[-1] / 8, exponent)))
+        edges.append(edges[-1] + 4 * PANEL * max(1.0, min(edges[-1] / 8, exponent)))
     edges = np.array(edges)
     half = 0.5 * np.diff(edges)[:, None]
     logs = (edges[:-1, None] + half * (1 + NODES)).ravel()
@@ -531,14 +531,13 @@ def first_place_keep_error(n: float, d: float, s: float) -> float:
 @lru_cache(maxsize=16)
 def _first_place(n):
     """Outer products against the largest of the other targets' scores."""
-    log_e = np.arange(-36.0, 4.0, 0.25)  # the largest of m has Phi^m = e^-E with an exponential E
+    log_e = np.arange(-24.0, 4.0, 0.4)  # the largest of m has Phi^m = e^-E with an exponential E
     weights = np.exp(log_e - np.exp(log_e))
     share = np.exp(log_e) / (n - 1)
     levels = np.where(
         share < 0.5, -special.ndtri(-np.expm1(-np.minimum(share, 0.5))), special.ndtri(np.exp(-share))
     )
-    kept = weights > 1e-18 * weights.max()
-    return _Hebb(levels[kept], weights[kept] / weights[kept].sum())
+    return _Hebb(levels, weights / weights.sum())
 
 
 # --- ways to spend on facts ---------------------------------------------------------------------------------
@@ -607,7 +606,7 @@ class _Way:
             low -= 5.0
             if low < law.log_first - law.s * math.log(law.n) - PRICES[1]:  # there is enough for everything
                 return low
-        return float(optimize.brentq(surplus, low, high, xtol=1e-13, rtol=1e-14))
+        return float(optimize.brentq(surplus, low, high, xtol=1e-11, rtol=1e-12))
 
     def error(self, law, d):
         """Share of wrong answers of some facts."""
@@ -620,7 +619,7 @@ class _Hebb(_Way):
     def __init__(self, levels, weights):
         self.levels, self.weights = levels, weights
         # where the price that a strength is best for has its extremes, if it has any
-        t = np.linspace(1e-3, float(levels.max()) + 10, 20000)
+        t = np.linspace(1e-3, float(levels.max()) + 10, 2000)
         slope = self._log_price_slope(t)
         turns = [
             optimize.brentq(lambda t: float(self._log_price_slope(np.array([t]))[0]), *t[k : k + 2])

@@ -39,6 +39,12 @@ from assocmem.theory.scalar import (
 LEAST_STEP = 1e-13
 """Step ``chi p`` of the proximal map below which a margin does not move in any digit that counts."""
 
+LARGEST_WEIGHT = 1e150
+"""Of which a square is a number."""
+
+LEAST_RIDGE, MOST_RIDGE = 1e-22, 1e20
+"""Of a sum over facts; the least counts where there is no saddle point without a ridge."""
+
 FEW = 12
 """Weights up to which the saddle point is searched with all of them from the start."""
 
@@ -241,13 +247,14 @@ def saddle_of_sums(
     Parameters
     ----------
     values : ndarray, shape (k,)
-        Weights in any unit; chi is in the inverse of it.
+        Weights in any unit, below 1e150; chi is in the inverse of it.
     counts : ndarray, shape (k,)
         Number of facts of each weight, over ``d^2``; they need not have a sum that means anything.
     r, beta : float
         As in `solve_weighted`.
     ridge : float
-        Of the sum: the load times that of the mean; zero only where there is a saddle point without it.
+        Of the sum: the load times that of the mean, at most 1e20; zero only where there is a saddle point
+        without it, and otherwise at least 1e-22.
 
     Returns
     -------
@@ -261,14 +268,17 @@ def saddle_of_sums(
     ValueError
         For a parameter out of range.
     """
-    require_numbers("values", values, 0, np.inf)
+    require_numbers("values", values, 0, LARGEST_WEIGHT)
     require_numbers("counts", counts, 0, np.inf)
     values, counts = (np.asarray(x, dtype=float) for x in (values, counts))
     require(values.ndim == 1, "values", values.shape, "a vector")
     require(values.shape == counts.shape, "counts", counts.shape, f"a vector of {len(values)} numbers")
     require_number("r", r, *RANGES["r"], ends="[]")
     require_number("beta", beta, *RANGES["beta"], ends="[]")
-    require_number("ridge", ridge, 0, np.inf, ends="[)")
+    require_number("ridge", ridge, 0, MOST_RIDGE, ends="[]")
+    critical = float(critical_load(r))
+    allowed = f"at least {LEAST_RIDGE:g}, or 0 where the counts add up to more than {critical:.6g}"
+    require(ridge >= LEAST_RIDGE or counts.sum() > critical * (1 + LEAST_EXCESS), "ridge", ridge, allowed)
     if len(values) <= FEW:
         found = _search(values, counts, r, beta, ridge)
     else:
