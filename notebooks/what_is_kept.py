@@ -708,7 +708,7 @@ check(
 # Let $W = \sum_i q_i u_i v_i^\top$.
 # All competing scores have the variance $\sigma^2 = \sum_i q_i^2/d^2$, and with $t_i = q_i/\sigma$ the signal of fact $i$ is $t_i + G$, in spreads.
 # So the error is $\sum_i p_i\, \Phi(\kappa - t_i)/n$ under the condition $\sum_i t_i^2 = d^2$.
-# (At a finite size lengths of vectors scatter, and a signal of $t$ has the variance $1 + 2.5\, t^2/d$. The checks count that in.)
+# (At a finite size lengths of vectors scatter, and a signal of $t$ has the variance $1 + 2.5\, t^2/d$. To divide each outer product by the squared lengths of its vectors levels this to $1 + 0.5\, t^2/d$, and we do so with the best weights.)
 # At the best weights
 #
 # $$
@@ -732,7 +732,9 @@ for size, t in tried:
     count = per_entry * size**2
     some = gaussian_pairs(count, size, seed=derived_seed(seed, 3, size, t))
     p = np.arange(1, count + 1) ** -float(s)
-    for name, q in (("asked", p), ("best", scaling.hebb_weights(count, size, s, r))):
+    lengths = (some.U.square().sum(0) * some.V.square().sum(0)).numpy()
+    best = scaling.hebb_weights(count, size, s, r) / lengths
+    for name, q in (("asked", p), ("best", best)):
         W = some.U * torch.from_numpy(q) @ some.V.T
         lost = tail_and_first(some, W, r)[0] <= 0
         found[name].append(float(p @ lost / p.sum()))
@@ -745,7 +747,7 @@ for size in written_d:
     p = np.arange(1, count + 1) ** -float(s)
     best = scaling.hebb_weights(count, size, s, r)
     told_asked.append(written_error(p, p, size, r))
-    told_best.append(written_error(p, best, size, r))
+    told_best.append(written_error(p, best, size, r, levelled=True))
 means = np.concatenate([shaped["asked"].mean(1), shaped["best"].mean(1)])
 errors = [x.std(1, ddof=1) / 2 for x in shaped.values()]
 told_both = np.array([*told_asked, *told_best])

@@ -2,9 +2,10 @@
 
 Of n facts, fact i is asked ``i^-s`` as often as the first. A memory is trained with the weights
 ``i^(-s gamma)``, which are the frequencies for gamma = 1 and sharper ones above; or written as a sum of outer
-products with the best weights; or trained on the most frequent facts alone, as many as fit. A question counts
-as answered where the signal beats the average of the top share r of its competitors, or, more strictly, where
-it has the first place. All n targets compete for every question, under every way.
+products with the best weights, over the squared lengths of targets and keys; or trained on the most frequent
+facts alone, as many as fit. A question counts as answered where the signal beats the average of the top share
+r of its competitors, or, more strictly, where it has the first place. All n targets compete for every
+question, under every way.
 """
 
 import math
@@ -141,6 +142,8 @@ def zipf_memory(
         from assocmem.theory.frequency_scaling import hebb_weights
 
         q = torch.from_numpy(hebb_weights(n, d, s, r if way == "hebb" else 1 / (n - 1)))
+        # else a fact whose vectors are short may be lost, however large its weight
+        q = q / (pairs.U.square().sum(dim=0) * pairs.V.square().sum(dim=0))
         return ZipfMemory(pairs, pairs.U * q @ pairs.V.T, None, 0)
     first = way in ("cross_entropy", "keep_first")
     count = kept_facts(way, n, d, r)
