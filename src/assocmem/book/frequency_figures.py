@@ -127,7 +127,7 @@ def draw_levels(average: float, levels: Mapping[str, float]) -> Figure:
         share = float(special.ndtr(level))
         ax.axvline(level, color=color, ls="--", label=f"{name}: lost on the left, {share:.2g} of them")
     ax.axvline(average, color=TAIL_AVERAGE, label="average of the best competitors")
-    ax.set(xlabel="signal without its own pull, over $\\nu$", ylabel="density", ylim=(0, 0.6))
+    ax.set(xlabel="signal without its own pull, over $\\nu$", ylabel="density", ylim=(0, 0.7))
     ax.legend(fontsize=8, loc="upper left")
     return figure
 
@@ -274,11 +274,14 @@ def draw_streams(
     -------
     Figure
     """
-    figure, (left, right) = panels(2, height=4.0, sharey=True)
+    figure, (left, right) = panels(2, height=4.4, sharey=True)
     draw_stream(*ages, "blocks since the fact came", left)
     draw_stream(*times, "how often the fact came", right)
-    left.get_legend().remove()
+    for ax in (left, right):
+        ax.get_legend().remove()
     right.set(ylabel="")
+    handles, labels = right.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8)
     return figure
 
 
