@@ -699,6 +699,7 @@ def _asks_of_margin_bound(n, d, seed):
 def _asks_of_zipf_error(n, d, s, way, seed, gamma, r, beta, ridge, tol):
     return [
         ("n", n >= 10, "at least 10"),
+        ("r", way != "hebb" or 1e-4 <= r <= 1 - 1e-4, "from 1e-4 to 1 - 1e-4 for outer products"),
         ("gamma", n ** (s * gamma) <= 1e30, f"such that weights are at most 1e30 apart, n = {n}, s = {s:g}"),
     ]
 

@@ -28,8 +28,8 @@ def facts(n, d, s=1.5, seed=0):
 
 def test_both_trainings_end_in_one_place():
     given = facts(60, 8)
-    end = errors_of_fit(given, LOSS, 1e-5, (1, 400))[-1]
-    assert errors_of_descent(given, LOSS, 8.0, (100, 1000))[-1] == pytest.approx(end, abs=0.02)
+    end = errors_of_fit(given, LOSS, 1e-5, (1, 200))[-1]
+    assert errors_of_descent(given, LOSS, 16.0, (100, 300))[-1] == pytest.approx(end, abs=0.02)
 
 
 def test_errors_are_shares_of_questions():

@@ -219,18 +219,45 @@ def go_through(stream: Stream, way: str, *, seed: int = 0) -> torch.Tensor:
 
 
 def decay(stream: Stream) -> float:
-    """Factor of the decayed sum at each question: the best for the window of an endless stream."""
+    """Factor of the decayed sum at each question: the best for the window of an endless stream.
+
+    Parameters
+    ----------
+    stream : Stream
+
+    Returns
+    -------
+    float
+    """
     window = stream_capacity(stream.pairs.d, math.log(stream.pairs.n), constant=CONSTANT)
     return math.exp(-1 / (2 * window))
 
 
 def delta_step(stream: Stream) -> float:
-    """Step of the delta rule: the best for an endless stream, at most one."""
+    """Step of the delta rule: the best for an endless stream, at most one.
+
+    Parameters
+    ----------
+    stream : Stream
+
+    Returns
+    -------
+    float
+    """
     return min(1.0, best_stream_step(stream.pairs.d, math.log(stream.pairs.n), constant=CONSTANT))
 
 
 def fitting(stream: Stream) -> int:
-    """How many facts fit, among the targets of all: ``d^2`` over the conditions that one of them takes."""
+    """How many facts fit, among the targets of all: ``d^2`` over the conditions that one of them takes.
+
+    Parameters
+    ----------
+    stream : Stream
+
+    Returns
+    -------
+    int
+    """
     return max(1, int(stream.pairs.d**2 / statistical_dimension(stream.pairs.n)))
 
 

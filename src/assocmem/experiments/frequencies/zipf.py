@@ -30,6 +30,9 @@ others for the top share."""
 TRAINED = ("tail_average", "cross_entropy", "keep", "keep_first")
 """Those that are minimisers."""
 
+LEAST_SHARE = 1e-4
+"""Least top share for which weights of outer products are made: the first place of more facts asks less."""
+
 EDGES = (0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)
 """Of ranks over ``d^2``, between which shares of facts are told that are lost."""
 
@@ -141,7 +144,7 @@ def zipf_memory(
     if way not in TRAINED:
         from assocmem.theory.frequency_scaling import hebb_weights
 
-        q = torch.from_numpy(hebb_weights(n, d, s, r if way == "hebb" else 1 / (n - 1)))
+        q = torch.from_numpy(hebb_weights(n, d, s, r if way == "hebb" else max(1 / (n - 1), LEAST_SHARE)))
         # else a fact whose vectors are short may be lost, however large its weight
         q = q / (pairs.U.square().sum(dim=0) * pairs.V.square().sum(dim=0))
         return ZipfMemory(pairs, pairs.U * q @ pairs.V.T, None, 0)
