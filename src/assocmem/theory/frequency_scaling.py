@@ -317,7 +317,8 @@ def hebb_error(n: float, d: float, s: float, r: float) -> float:
     ValueError
         For a parameter out of range.
     """
-    return _Hebb(np.array([float(tail_mean(r))]), np.ones(1)).error(_law(n, d, s, r), float(d))
+    law = _law(n, d, s, r)
+    return _Hebb(np.array([float(tail_mean(r))]), np.ones(1)).error(law, float(d))
 
 
 def hebb_weights(n: int, d: float, s: float, r: float) -> np.ndarray:
@@ -366,7 +367,8 @@ def lowest_error(n: float, d: float, s: float, r: float) -> float:
     ValueError
         For a parameter out of range.
     """
-    return _Fewest(float(tail_mean(r))).error(_law(n, d, s, r), float(d))
+    law = _law(n, d, s, r)
+    return _Fewest(float(tail_mean(r))).error(law, float(d))
 
 
 def convex_error(n: float, d: float, s: float, r: float) -> float:
@@ -387,7 +389,8 @@ def convex_error(n: float, d: float, s: float, r: float) -> float:
     ValueError
         For a parameter out of range.
     """
-    return _Convex(float(tail_mean(r))).error(_law(n, d, s, r), float(d))
+    law = _law(n, d, s, r)
+    return _Convex(float(tail_mean(r))).error(law, float(d))
 
 
 def trained_error(

@@ -10,6 +10,7 @@ A key is kept (its signal is above the average of its best competitors) where ``
 is derived as the paper derives its scalar limit, and reduces to that where all weights are one.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,12 +38,12 @@ from assocmem.theory.scalar import (
 )
 
 LEAST_STEP = 1e-13
-"""Step ``chi p`` of the proximal map below which a margin does not move in any digit that counts."""
+"""Step ``chi p`` of the proximal map, over nu where that is below one, that moves no digit that counts."""
 
 LARGEST_WEIGHT = 1e150
 """Of which a square is a number."""
 
-LEAST_RIDGE, MOST_RIDGE = 1e-22, 1e20
+LEAST_RIDGE, MOST_RIDGE = 1e-23, 1e20
 """Of a sum over facts; the least counts where there is no saddle point without a ridge."""
 
 FEW = 12
@@ -53,6 +54,18 @@ GROUP = 1.5
 
 NEWTON_TOLERANCE = 1e-7
 """Size of the step of Newton's method in two variables after which one more is the last."""
+
+NEWTON_RESIDUAL = 1e-11
+"""Error in the equations up to which that method has done its work."""
+
+LOG_LARGEST = 650.0
+"""Logarithm of the largest step of a proximal map, near that of the largest number."""
+
+LEAST_SQUARE = 1e-290
+"""Mean square of a pull that still has digits."""
+
+LONGEST_STEP = 20.0
+"""In the logarithm of chi."""
 
 NEWTON_STEPS = 12
 """After which the saddle point is searched in the slower way."""
@@ -254,7 +267,7 @@ def saddle_of_sums(
         As in `solve_weighted`.
     ridge : float
         Of the sum: the load times that of the mean, at most 1e20; zero only where there is a saddle point
-        without it, and otherwise at least 1e-22.
+        without it, and otherwise at least 1e-23.
 
     Returns
     -------
@@ -279,12 +292,22 @@ def saddle_of_sums(
     critical = float(critical_load(r))
     allowed = f"at least {LEAST_RIDGE:g}, or 0 where the counts add up to more than {critical:.6g}"
     require(ridge >= LEAST_RIDGE or counts.sum() > critical * (1 + LEAST_EXCESS), "ridge", ridge, allowed)
-    if len(values) <= FEW:
-        found = _search(values, counts, r, beta, ridge)
-    else:
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # on the way, far from the solution
+        if len(values) <= FEW:
+            return _finished(values, counts, r, beta, ridge, _search(values, counts, r, beta, ridge))
         start = _search(*_grouped(values, counts), r, beta, ridge)
-        found = _newton(values, counts, r, beta, ridge, *start) or _search(values, counts, r, beta, ridge)
-    nu, chi = found
+        point = _newton(values, counts, r, beta, ridge, *start)
+        found = None if point is None else _finished(values, counts, r, beta, ridge, point)
+        if found is None or found[5] > NEWTON_RESIDUAL:
+            point = _search(values, counts, r, beta, ridge)
+            slow = _finished(values, counts, r, beta, ridge, point)
+            found = slow if found is None or slow[5] < found[5] else found
+    return found
+
+
+def _finished(values, counts, r, beta, ridge, point):
+    """Result of `saddle_of_sums` from the two numbers."""
+    nu, chi = point
     c, mu, slope = scalar_tail_average(nu, r, beta)
     channel = _Channels(nu, c, chi, values, counts)
     loss = channel.sum(np.logaddexp(0, -channel.y))
@@ -317,10 +340,13 @@ def _search(values, counts, r, beta, ridge):
         chi = _susceptibility(nu, c, values, counts, width * nu)
         width = chi / nu
         channel = _Channels(nu, c, chi, values, counts)
-        return ridge - 1 / chi + (channel.sum(channel.a) * c_slope - channel.sum(channel.a * channel.G)) / nu
+        # the mean of a G is by parts, since it is a small difference where nu is small
+        response = channel.sum(channel.b / (1 + channel.tau * channel.b))
+        return ridge - 1 / chi + channel.sum(channel.a) * c_slope / nu + response
 
-    low = high = 0.0
-    if slope(0.0) > 0:
+    # for a small load chi would be beyond all numbers at nu = 1
+    low = high = 0.5 * min(0.0, math.log(counts.sum()))
+    if slope(low) > 0:
         while slope(low) > 0:
             low, high = low - 2, low
     else:
@@ -334,15 +360,27 @@ def _search(values, counts, r, beta, ridge):
 def _susceptibility(nu, c, values, counts, start):
     """The chi of the first equation, by Newton's method in its logarithm."""
     log_chi, low, high = np.log(start), -np.inf, np.inf
-    for _ in range(200):
+    most = LOG_LARGEST - np.log(values.max())
+    for k in range(200):
+        if high - low <= STEP_TOLERANCE:
+            break
+        log_chi = min(log_chi, most)
         chi = np.exp(log_chi)
         channel = _Channels(nu, c, chi, values, counts)
         square = channel.sum(channel.a**2, 2)
+        if square < LEAST_SQUARE:  # chi is so large that no pull is a number
+            high = log_chi
+            log_chi = 0.5 * (low + high) if np.isfinite(low) else log_chi - LONGEST_STEP
+            continue
         miss = np.log(square) + 2 * log_chi - 2 * np.log(nu)
         low, high = (log_chi, high) if miss < 0 else (low, log_chi)
         response = channel.sum(channel.a**2 / (1 + channel.tau * channel.b), 2)
-        following = log_chi - miss * square / (2 * response)
-        if not low <= following <= high:
+        if miss < 0 and log_chi == most:
+            break
+        following = log_chi - np.clip(miss * square / (2 * response), -LONGEST_STEP, LONGEST_STEP)
+        # between classes that are saturated Newton's method goes in circles
+        halve = k % 4 == 3 and high - low < 10 * LONGEST_STEP and abs(following - log_chi) > 0.1
+        if halve or not low <= following <= high:
             log_chi = 0.5 * (low + high)
             continue
         moved, log_chi = abs(following - log_chi), following
@@ -357,11 +395,13 @@ def _newton(values, counts, r, beta, ridge, nu, chi):
     for _ in range(NEWTON_STEPS):
         c, _, slope = scalar_tail_average(nu, r, beta)
         step = 1e-4
-        bend = (scalar_tail_average(nu * (1 + step), r, beta)[2] - slope) / step
+        after, before = (scalar_tail_average(nu * (1 + x), r, beta)[2] for x in (step, -step))
+        bend = (after - before) / (2 * step)
         channel = _Channels(nu, c, chi, values, counts)
         a, lever = channel.a, slope - channel.G
         give = channel.b / (1 + channel.tau * channel.b)
-        square, push = channel.sum(a**2, 2), channel.sum(a * lever)
+        square = channel.sum(a**2, 2)
+        push = channel.sum(a) * slope + nu * channel.sum(give)
         F = np.array([np.log(square * chi**2 / nu**2), chi * (ridge + push / nu) - 1])
         # how much the pull of a key changes with log nu, and with log chi
         by_nu, by_chi = give * nu * lever, -channel.tau * a * give
@@ -380,12 +420,27 @@ def _newton(values, counts, r, beta, ridge, nu, chi):
             return None
         move = move / max(1.0, size)
         nu, chi = float(nu * np.exp(move[0])), float(chi * np.exp(move[1]))
-        if size <= NEWTON_TOLERANCE and size >= 0.1 * last:  # as far as rounding lets it
+        if size <= NEWTON_TOLERANCE and size >= 0.5 * last:  # as far as rounding lets it
             return nu, chi
         if size <= 1e-13:
             return nu, chi
         last = size
     return None
+
+
+def _edges(x, tau, nu):
+    """Proximal maps for the edges of panels, near enough for none of them to be far from its G.
+
+    Where nu is small and tau large, a few digits are not enough.
+    """
+    y = _near_prox(x, tau)
+    for _ in range(60):
+        a = special.expit(-y)
+        miss = y - tau * a - x
+        if np.all(np.abs(miss) <= 0.05 * nu + 1e-12 * (np.abs(x) + np.abs(y))):
+            break
+        y = np.clip(y - miss / (1 + tau * a * special.expit(y)), x, x + tau)
+    return y
 
 
 class _Channels:
@@ -394,12 +449,13 @@ class _Channels:
     def __init__(self, nu, c, chi, values, counts):
         tau = chi * values
         powers = counts, counts * values, counts * values**2
-        still = tau <= LEAST_STEP
+        least = LEAST_STEP * min(1.0, nu)
+        still = tau <= least
         if np.any(still):  # they share one channel
-            tau = np.append(tau[~still], LEAST_STEP)
+            tau = np.append(tau[~still], least)
             powers = [np.append(many[~still], many[still].sum()) for many in powers]
         grid = np.arange(-GAUSSIAN_RANGE, GAUSSIAN_RANGE + GAUSSIAN_STEP, GAUSSIAN_STEP)
-        edges = _near_prox(nu * grid - c, tau[:, None])
+        edges = _edges(nu * grid - c, tau[:, None], nu)
         bends = np.arange(-LOGISTIC_RANGE, np.log1p(tau.max()) + LOGISTIC_RANGE, LOGISTIC_STEP)
         bends = np.clip(bends, edges[:, :1], edges[:, -1:])
         edges = np.sort(np.concatenate([edges, bends], axis=1), axis=1)
