@@ -573,7 +573,8 @@ figures.draw_scaling(
 slopes = {key: x.exponent for key, x in filled.items()}
 check(
     "beyond-zipf-exponent",
-    "exponent of the error in $d^2$, stored memories with $n = 2 d^2$",
+    "exponent of the error in $d^2$, stored memories with $n = 2 d^2$, as a share of "
+    "the questions about an endless list",
     kind="stored simulation",
     measured=[x.slope for x in slopes.values()],
     predicted=[1 - s for _, s in slopes],

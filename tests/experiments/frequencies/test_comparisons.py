@@ -39,14 +39,19 @@ def test_classes_stand_beside_the_theory_of_their_weights():
         comparisons.kept_classes(kept_rows(), "two", 0.7, 1e-2, 20)
 
 
+def asked(d):
+    """How often all of twice as many facts as entries are asked, over the first."""
+    return float(np.sum(np.arange(1, 2 * d**2 + 1) ** -1.5))
+
+
 def zipf_rows(way="tail_average"):
     stored = [
         {"n": 2.0 * d**2, "d": float(d), "s": 1.5, "gamma": 1.0, "way": way, "seed": seed}
-        | {"error": (1 + 0.1 * (seed - 1)) * 2 / d, "error_first": 0.9}
+        | {"error": (1 + 0.1 * (seed - 1)) * 2 / d / asked(d), "error_first": 0.9}
         for d, seeds in ((10, 3), (20, 3), (40, 1))
         for seed in range(seeds)
     ]
-    stored[-1]["error"] = 2 / 40
+    stored[-1]["error"] = 2 / 40 / asked(40)
     predicted = [{"n": 200.0, "d": 10.0, "s": 1.5, "gamma": 1.0, "trained": 0.21, "hebb": 0.3}]
     return pd.DataFrame(stored), pd.DataFrame(predicted)
 
@@ -54,10 +59,10 @@ def zipf_rows(way="tail_average"):
 def test_errors_have_an_exponent_and_theory_where_there_is_some():
     stored, predicted = zipf_rows()
     found = comparisons.zipf_errors(stored, predicted, 1.5, "tail_average")
-    assert found.mean == pytest.approx([0.2, 0.1, 0.05])
+    assert found.mean == pytest.approx([0.2 / asked(10), 0.1 / asked(20), 0.05 / asked(40)])
     assert found.exponent.slope == pytest.approx(-0.5)
-    assert found.error[0] == pytest.approx(0.2 * 0.1 / math.sqrt(3))
-    assert found.error[2] == pytest.approx(0.05 * 1.5 / 40)  # of one instance, from the others
+    assert found.error[0] == pytest.approx(found.mean[0] * 0.1 / math.sqrt(3))
+    assert found.error[2] == pytest.approx(found.mean[2] * 1.5 / 40)  # of one instance, from the others
     assert found.told[0] == 0.21
     assert np.isnan(found.told[1:]).all()
     first = comparisons.zipf_errors(stored, predicted, 1.5, "tail_average", column="error_first")

@@ -122,7 +122,9 @@ class ZipfErrors:
         The errors in theory, for the same number of facts; nan where none is stored. Those of outer
         products count in what lengths do, which matters for them.
     exponent : Line
-        The slope of the logarithm of the error against that of ``d^2``, with its standard error.
+        The slope of the logarithm of the error against that of ``d^2``, with its standard error. The error
+        is taken as a share of the questions about an endless list, so that it does not matter for the slope
+        that longer lists have more questions.
     """
 
     d: np.ndarray
@@ -181,7 +183,8 @@ def zipf_errors(
     one = float(np.mean(scatter[known] * d[known])) if known.any() else ALONE * float(d[0])
     share = np.maximum(np.where(known, np.nan_to_num(scatter), one / d), LEAST)
     error = values * share / np.sqrt(count)
-    exponent = line_through(np.log(d.astype(float) ** 2), np.log(values), error / values)
+    asked = np.array([_asked(per_entry * int(x) ** 2, s) for x in d])
+    exponent = line_through(np.log(d.astype(float) ** 2), np.log(values * asked), error / values)
     if way == "hebb":
         told = [_told_of_hebb(s, int(x), per_entry) for x in d]
     else:
@@ -189,6 +192,11 @@ def zipf_errors(
         told = [_told(predicted, s, gamma, int(x), per_entry, name) for x in d]
     told = np.array(told)
     return ZipfErrors(d, values, error, told, exponent)
+
+
+def _asked(n, s):
+    """How often the first n facts are asked, over the first one."""
+    return float(np.sum(np.arange(1, n + 1) ** -float(s)))
 
 
 def _told_of_hebb(s, d, per_entry, r=0.15):
