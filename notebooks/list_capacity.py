@@ -708,6 +708,7 @@ check(
 # - *Only seen*: that the longer tail does better than the list loss in small dimensions, and which loss wins at what.
 # - At $d = 40$ the correction is no small one: $1/\sqrt{\alpha d}$ is a quarter. Near the capacity the list loss there has some keys off the list, since in a small dimension the columns are not quite normal.
 # - With $r > \frac12$ the demand {eq}`eq-list-cone` is not convex, no tail has a negative mean, and nothing here applies.
+# - All pairs are equal here. Which ones are lost where some are asked for more often is in {doc}`what_is_kept`.
 #
 # ## Exercises
 #

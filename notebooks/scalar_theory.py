@@ -349,6 +349,7 @@ figure
 # The second is the trace of the inverse Hessian.
 # The number $\omega$ is what the smoothed tail adds to the ridge, through the second derivative of the softplus near the threshold.
 # The solver finds the root of these equations; {doc}`scalar_theory_checks` differentiates the potential and compares.
+# Facts that count more or less than others keep these two numbers: {doc}`what_is_kept`.
 
 # %% [markdown]
 # ## Training memories

@@ -437,6 +437,7 @@ check(
 #
 # As $n \to \infty$ the free pairs of least squares are nothing, and the constant stays 8: *least squares is not a better rule than outer products for many pairs*, although it is the best of all rules that filter the spectrum of the keys.
 #
+# (write-rules-forgetting)=
 # ## Forgetting
 #
 # A rule that sees its pairs one after the other treats them differently.
@@ -528,6 +529,7 @@ check(
 # The ladder says the same of the gate.
 # That of its gated rule, $g = e^{-1/(2n)}$, is the best for a stream without end of which the last $n$ pairs are wanted.
 # Where the stream began only $n$ pairs ago, it costs a factor $(e^{2x} - 1)/(2x) = 1.8$ with $x = 0.55$.
+# Streams in which facts come again, and are trained on, are in {doc}`what_is_kept`.
 
 # %% tags=["hide-input"]
 gated = [(m, needed["gated_delta", m]) for m in sizes if ("gated_delta", m) in needed]

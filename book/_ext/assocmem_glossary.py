@@ -31,6 +31,7 @@ IRREGULAR = {"kind of evidence": ["kinds of evidence"], "SAT": [], "UNSAT": []}
 ELSEWHERE = {
     "certificate": ["tail_average_margin"],
     "first place": ["finite_size_scaling"],
+    "frequency": ["perceptron_to_memory"],
     "loss": ["sparse_repair"],
     "margin": ["why"],
     "pair": ["tail_average_margin"],

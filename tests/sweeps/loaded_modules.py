@@ -35,6 +35,10 @@ CALLS: dict[str, list[dict]] = {
     "repair_prediction": [{"digits": 30, "kind": kind} for kind in (0, 1)],
     "pooled": [{"n": 20, "k": 1}, {"n": 20, "k": 4}, {"n": 20, "k": 19}],
     "outer_product_failure": [{"n": 20, "ratio": 2.0}],
+    "zipf_constants": [{"s": 2.0, "gamma": 1.0, "beta": 1.0, "r": 0.3}],
+    "zipf_prediction": [
+        {"n": 40, "d": 8, "s": 1.5, "gamma": 1.0, "beta": 1.0, "ridge": 1e-3, "r": 0.3},
+    ],
     "removal_motion": [{"d": 6, "seed": 0, "load": 0.5} | TRAINED],
     "scalar_instance": [{"d": 6, "seed": 0, "load": 0.5, "removed": 1} | TRAINED],
     "last_retrievable_fact": [{"relation": 4, "kind": k, "d": 4, "order": 0} for k in (0, 2)],

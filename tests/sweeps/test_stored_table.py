@@ -252,6 +252,7 @@ def test_a_table_of_older_code_is_told_from_one_of_this_code(table, project, nam
 
 LAW = "finite_size_scaling"
 COMPARED = {"feasible", "n", "nu", "loss", "load", "signal_9", "percentile_0", "d", "ratio"}
+COMPARED |= {"error", "questions", "trained", "reach"}
 COMPARED |= {"rank_one", "newton_error", "threshold", "taylor_other_rms", "chi", "diagonal_form_rms", "led"}
 
 
@@ -284,6 +285,11 @@ COMPARED |= {"rank_one", "newton_error", "threshold", "taylor_other_rms", "chi",
         ("list_capacity", "memories", ("load", 0.25), 2),
         ("list_capacity", "list_memories", ("d", 40), 3),
         ("list_capacity", "verdicts", ("d", 12), 4),
+        ("what_is_kept", "kept", ("d", 24), 2),
+        ("what_is_kept", "zipf", ("d", 16), 2),
+        ("what_is_kept", "streams", ("chunks", 4), 1),
+        ("what_is_kept", "constants", ("gamma", 1), 1),
+        ("what_is_kept", "predictions", ("d", 16), 1),
     ],
 )
 def test_stored_rows_come_out_again(section, name, most, rows):

@@ -34,7 +34,13 @@ INSTANCES = DataScript(
     "book/_static_src/widgets/data/live_memory.js", "liveInstances", "live_instances", "live_instances"
 )
 RULES = DataScript("book/_static_src/widgets/data/write_rules.js", "writeRules", "rule_tables", "rule_tables")
-SCRIPTS = (TABLES, INSTANCES, RULES)
+FREQUENCIES = DataScript(
+    "book/_static_src/widgets/data/kept_by_frequency.js",
+    "keptByFrequency",
+    "frequency_tables",
+    "frequency_tables",
+)
+SCRIPTS = (TABLES, INSTANCES, RULES, FREQUENCIES)
 """All scripts with data that a build writes."""
 
 END = ";\n"

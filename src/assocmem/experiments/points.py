@@ -18,6 +18,7 @@ ListFraction = Annotated[float, "list fraction; (0, 0.5]"]
 Beta = Annotated[float, "sharpness of the tail; [1e-6, 1e6]"]
 Ridge = Annotated[float, "ridge; [1e-20, 1e6]"]
 Tolerance = Annotated[float, "relative duality gap; [1e-14, 1)"]
+ZipfExponent = Annotated[float, "exponent of the frequencies; [1.05, 5]"]
 Rule = Annotated[
     str,
     "name in ladder.rules.RULES; {outer_products, least_squares, whitened, delta, delta_ten, gated_delta, "
@@ -259,6 +260,48 @@ def outer_product_failure(n: AnyCount, ratio: Annotated[float, "d^2 / (n log n);
     from assocmem.theory.outer_products import query_failure_at_ratio
 
     return {"log_failure": float(f"{math.log(query_failure_at_ratio(n, ratio).value):.6g}")}
+
+
+def zipf_constants(
+    s: ZipfExponent,
+    gamma: Annotated[float, "power of the frequencies that are weights of a loss; [0.1, 10]"],
+    beta: Beta,
+    r: Fraction = 0.15,
+) -> Row:
+    """Constants of the error under a law of Zipf without an end, of training and of other ways, in theory."""
+    from assocmem.theory import frequency_scaling as scaling
+
+    found = {
+        "trained": scaling.trained_constant(s, r, beta=beta, gamma=gamma),
+        "smoothed": scaling.trained_constant(s, r, beta=beta, gamma=gamma, smoothed=True),
+        "reach": scaling.trained_reach(s * gamma, r, beta=beta),
+        "hebb": scaling.hebb_constant(s, r),
+        "keep": scaling.keep_constant(s, r),
+        "convex": scaling.convex_constant(s, r),
+        "lowest": scaling.lowest_constant(s, r),
+    }
+    return {name: float(f"{x:.6g}") for name, x in found.items()}
+
+
+def zipf_prediction(
+    n: Annotated[int, "number of facts; [3, 1000000000000000]"],
+    d: Dimension,
+    s: ZipfExponent,
+    gamma: Annotated[float, "power of the frequencies that are weights of a loss; [0, 10]"],
+    beta: Beta = 1.0,
+    ridge: Annotated[float, "ridge; [0, 1e3]"] = 0.0,
+    r: Fraction = 0.15,
+) -> Row:
+    """Share of questions about n facts of Zipf answered wrongly, after training and otherwise, in theory."""
+    from assocmem.theory import frequency_scaling as scaling
+
+    found = {
+        "trained": scaling.trained_error(n, d, s, r, beta=beta, gamma=gamma, ridge=ridge),
+        "hebb": scaling.hebb_error(n, d, s, r),
+        "keep": scaling.keep_error(n, d, s, r),
+        "lowest": scaling.lowest_error(n, d, s, r),
+    }
+    return {name: float(f"{x:.6g}") for name, x in found.items()}
 
 
 def removal_motion(d: Dimension, seed: Seed, load: Load, r: Fraction, beta: Beta, ridge: Ridge) -> Row:
@@ -508,6 +551,8 @@ REGISTERED = (
     repair_prediction,
     pooled,
     outer_product_failure,
+    zipf_constants,
+    zipf_prediction,
     removal_motion,
     scalar_instance,
     last_retrievable_fact,
@@ -576,6 +621,31 @@ def _asks_of_outer_product_failure(n, ratio):
     return [
         ("ratio", ratio > least, f"above {least:.3g}, where d = 1, for n = {n}"),
         ("ratio", ratio <= most, f"at most {most:.4g} for n = {n}: the probability is next to nothing"),
+    ]
+
+
+def _asks_of_zipf_constants(s, gamma, beta, r):
+    return [
+        ("gamma", 1.01 <= s * gamma <= 15, f"such that s gamma is in [1.01, 15], s = {s:g}"),
+        *_asks_of_zipf_range(beta, r),
+    ]
+
+
+def _asks_of_zipf_prediction(n, d, s, gamma, beta, ridge, r):
+    from assocmem.theory.ridgeless import critical_load
+
+    found = _asks_of_zipf_range(beta, r)
+    found.append(("ridge", ridge == 0 or ridge >= 1e-16, "0, or at least 1e-16"))
+    if ridge == 0 and all(holds for _, holds, _ in found):
+        least = 1.001 * float(critical_load(r)) * d**2
+        found.append(("n", n >= least, f"at least {least:.4g} without a ridge, more than fit"))
+    return found
+
+
+def _asks_of_zipf_range(beta, r):
+    return [
+        ("beta", beta >= 1e-3, "at least 0.001"),
+        ("r", 1e-4 <= r <= 1 - 1e-4, "in [0.0001, 0.9999]"),
     ]
 
 
@@ -649,6 +719,8 @@ RELATIONS = {
     "pooled": _asks_of_pooled,
     "place_verdict": _asks_of_place_verdict,
     "outer_product_failure": _asks_of_outer_product_failure,
+    "zipf_constants": _asks_of_zipf_constants,
+    "zipf_prediction": _asks_of_zipf_prediction,
     "last_ruled_fact": _asks_of_last_ruled_fact,
     "certified_dimension": _asks_of_certified_dimension,
     "rule_dimension": _asks_of_rule_dimension,

@@ -202,6 +202,37 @@ def trained_constant(s: float, r: float, *, beta: float, gamma: float = 1.0, smo
     return float((places**-s * lost) @ counts + beyond * last ** (1 - s) / (s - 1))
 
 
+def trained_reach(exponent: float, r: float, *, beta: float) -> float:
+    """How far the pull of a fact reaches in training with no end of facts: the one number of who is kept.
+
+    Parameters
+    ----------
+    exponent : float
+        ``s gamma``, the exponent of the weights, in [1.01, 15].
+    r : float
+        As in `keep_constant`.
+    beta : float
+        As in `trained_constant`.
+
+    Returns
+    -------
+    float
+        The g such that the fact of rank ``x d^2`` is above the average of its best competitors with the
+        probability ``Phi(g x^-exponent - kappa)``.
+
+    Raises
+    ------
+    ValueError
+        For a parameter out of range.
+    """
+    require_number("exponent", exponent, *POWERS, ends="[]")
+    require_number("r", r, *FRACTIONS, ends="[]")
+    require_number("beta", beta, *RANGES["beta"], ends="[]")
+    nu, chi, c = _trained(float(exponent), float(r), float(beta))
+    pull = special.expit(c - float(tail_mean(r)) * nu)
+    return float(chi * pull / nu * critical_load(r) ** float(exponent))
+
+
 @lru_cache(maxsize=64)
 def _trained(exponent, r, beta):
     """The two numbers and the tail average of training with no end of facts."""
