@@ -305,9 +305,10 @@ figures.draw_kept(
 
 # %% tags=["hide-input"]
 each_class = [
-    kept_classes(kept, law, load, ridge, int(size))
-    for (law, load, ridge, size), _ in kept.groupby(["law", "load", "ridge", "d"])
-    if law != "equal"
+    kept_classes(kept, law, load, ridge, largest)
+    for law in laws
+    for load in stored_loads
+    for ridge in (1e-2, 1e-4)
 ]
 mean_kept = [
     np.full(len(x.told), float(x.sizes @ x.told / x.sizes.sum())) for x in each_class

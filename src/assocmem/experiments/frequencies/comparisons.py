@@ -211,8 +211,8 @@ def written_error(
     """Expected error of a sum of outer products with any weights.
 
     Signals and competing scores are taken for normal. In spreads of the competitors, a signal t has the
-    variance one of the crosstalk and ``2.5 t^2 / d`` of the lengths: those of an answer, and of a key, half of
-    whose length every score of it shares. Where outer products are divided by the squared lengths of their
+    variance one of the crosstalk and ``2.5 t^2 / d`` of the lengths: those of an answer, and of a key, half
+    of whose length every score of it shares. Where outer products are divided by the squared lengths of their
     vectors, signals are level, and what is left is the spread of the competitors, ``0.5 t^2 / d``.
 
     Parameters
