@@ -1081,9 +1081,8 @@ for times in (16, 4, 2):
 # import numpy as np
 #
 # import assocmem as am
-# from assocmem.theory.frequencies import Frequencies
 #
-# law = Frequencies(np.array([0.2, 1.0, 5.0]), np.array([0.5, 0.4, 0.1]))
+# law = am.Frequencies(np.array([0.2, 1.0, 5.0]), np.array([0.5, 0.4, 0.1]))
 # found = am.solve_weighted(0.5, 0.15, beta=5.0, ridge=0.01, frequencies=law)
 # print(found.kept(law.values), found.error)
 # ```
