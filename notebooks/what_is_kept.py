@@ -695,6 +695,12 @@ Table(
 # Move $\gamma$ from one upwards, and see the rare facts leave the room to the frequent ones.
 # ```
 
+# %% tags=["remove-cell"]
+alone = filled["keep", 1.5]
+glue("kept-keep-size", int(alone.d[-1]), display=False)
+excess = float(alone.mean[-1] / alone.told[-1] - 1)
+glue("kept-keep-excess", 100 * excess, display=False)
+
 # %% tags=["hide-input"]
 sizes_told = {key: x for key, x in filled.items() if np.isfinite(x.told).all()}
 both = [
@@ -703,10 +709,6 @@ both = [
     for size, *row in zip(x.d, x.mean, x.error, x.told, strict=True)
     if size >= 24 and name != "keep"
 ]
-alone = filled["keep", 1.5]
-glue("kept-keep-size", int(alone.d[-1]), display=False)
-excess = float(alone.mean[-1] / alone.told[-1] - 1)
-glue("kept-keep-excess", 100 * excess, display=False)
 plain = {(s, size): told for name, s, size, _, _, told in both if name == "trained_1"}
 check(
     "beyond-zipf-constants",

@@ -507,6 +507,7 @@ def calls():
         "theory.frequency_scaling.hebb_constant": {"s": 1.5, "r": 0.2},
         "theory.frequency_scaling.lowest_constant": {"s": 1.5, "r": 0.2},
         "theory.frequency_scaling.convex_constant": {"s": 1.5, "r": 0.2},
+        "theory.frequency_scaling.trained_reach": {"exponent": 1.5, "r": 0.2, "beta": 1.0},
         "theory.frequency_scaling.trained_constant": {
             "s": 1.5,
             "r": 0.2,

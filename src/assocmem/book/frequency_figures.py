@@ -18,10 +18,10 @@ from assocmem.book.plotting import (
     INK,
     LIMIT,
     OUTER_PRODUCTS,
-    PALETTE,
     SIGNAL,
     TAIL_AVERAGE,
     panels,
+    series,
 )
 from assocmem.checks import require
 from assocmem.theory.scalar import density
@@ -316,9 +316,8 @@ def draw_passes(found: Mapping[str, tuple[ArrayLike, ArrayLike, ArrayLike]], pow
     """
     require(len(found) > 0, "found", found, "at least one curve")
     figure, ax = panels(height=3.8, width=6.2)
-    for k, (name, (passes, mean, error)) in enumerate(found.items()):
-        color, marker = PALETTE[k % len(PALETTE)], MARKERS[k % len(MARKERS)]
-        ax.errorbar(passes, mean, 2 * np.asarray(error), color=color, marker=marker, lw=1.1, label=name)
+    for (name, (passes, mean, error)), look in series(found.items()):
+        ax.errorbar(passes, mean, 2 * np.asarray(error), lw=1.1, label=name, **look)
     passes, mean, _ = (np.asarray(x, dtype=float) for x in next(iter(found.values())))
     middle = len(passes) // 2
     ax.plot(passes, mean[middle] * (passes / passes[middle]) ** power, ":", color=INK, lw=1)
