@@ -365,7 +365,16 @@ check(
 # $$
 #
 # The second of {eq}`eq-kept-equations` says that $\E P A y = \nu\, \E P D_+$ with $D = \kappa - M P - G$: what those who are kept go beyond their level costs as much as giving up the others saves.
-# Since $\min((\kappa - G)_+, M P)^2 = (\kappa - G)_+^2 - D_+^2 - 2 M P D_+$, both together are {eq}`eq-kept-given-up`.
+# Now
+#
+# $$
+# \begin{aligned}
+# &\min\bigl( (\kappa - G)_+, M P \bigr)^2 \\
+# &\quad = (\kappa - G)_+^2 - D_+^2 - 2 M P D_+ ,
+# \end{aligned}
+# $$
+#
+# and so both together are {eq}`eq-kept-given-up`.
 #
 # *Below*, every fact gets what it lacks.
 # Margins are large and $a$ is about $e^{-m}$, so that a weight $p$ shifts a margin by $\log p$, which is nothing on the scale of $\nu$.
@@ -476,7 +485,7 @@ check(
 #
 # 1. Surely $\norm{u_i}^2$ and $\norm{v_i}^2$ are between $0.9$ and $1.1$.
 # 2. Write $W v_i = q_i \norm{v_i}^2 u_i + B v_i$ with $B = \sum_{k \ne i} q_k u_k v_k^\top$, which is independent of pair $i$. It is a matrix $A$ with $\norm{A}_F \le 1.05\, d$ and $\norm{A} = O(\sqrt{d \log d})$, times a Gaussian one, so that surely $\norm{B}_F \le 1.1\, d$ and $\norm{B} = O(\sqrt{d \log d})$. Hence surely $\norm{B v_i} \le 1.2 \sqrt d$.
-# 3. Surely the average of the top share $r$ of $\sqrt d\, u_j^\top x$ is at most $\kappa + 0.1$ for all unit vectors $x$ at once, as in the proof of {prf:ref}`thm-list-capacity`. For $W v_i$ this is at most $(\kappa + 0.1)(1.2 + 2 q_i/\sqrt d) \le 1.2 \kappa + 0.3$ when $d$ is large.
+# 3. Surely the average of the top share $r$ of $\sqrt d\, u_j^\top x$ is at most $\kappa + 0.1$ for all unit vectors $x$ at once, as in the proof of {prf:ref}`thm-list-capacity`. For $W v_i$ this is at most $(\kappa + 0.1)(1.2 + 2 q_i/\sqrt d)$, and so at most $1.2 \kappa + 0.3$ when $d$ is large.
 # 4. The signal is at least $0.8\, q_i + u_i^\top B v_i$, and $u_i^\top B v_i$ is normal with a standard deviation of at most $1.2$, given $B v_i$.
 #
 # So fact $i \le n_0$ is lost only if a normal number falls below $-\sqrt{2 s \log(n_0/i)}$, or something happens that surely does not.
@@ -673,7 +682,6 @@ for power in powers:
     wrong[power] = float(asked.numpy() @ (margins <= 0))
 
 # %% tags=["hide-input"]
-scatter = math.sqrt(float((asked[1:] ** 2).sum()))
 Table(
     {
         "weights": [f"$p^{{{power:g}}}$" for power in powers],

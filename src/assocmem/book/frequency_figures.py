@@ -215,7 +215,7 @@ def draw_constants(gammas: ArrayLike, found: Sequence[Constants]) -> Figure:
     axes[0, 0].set_yticks(ticks, [f"{x:g}" for x in ticks])
     axes[0, 0].minorticks_off()
     axes[0, 0].set(ylabel="error over that of\nthe most frequent alone")
-    axes[0, -1].legend(fontsize=7, loc="upper right", framealpha=0.9)
+    axes[0, 0].legend(fontsize=7, loc="upper right", framealpha=0.9)
     return figure
 
 
