@@ -9,8 +9,8 @@ from conftest import soup
 
 pytestmark = pytest.mark.site
 
-MOST_BYTES = 1_300_000
-"""Of the index."""
+MOST_BYTES = 1_500_000
+"""Of the index. A disk gives as much in some milliseconds, and a server packs it to a third."""
 AXE = """
     async () => (await axe.run('.bd-search-container', {preload: false})).violations
         .filter(rule => ['serious', 'critical'].includes(rule.impact))

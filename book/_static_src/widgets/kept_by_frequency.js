@@ -75,6 +75,7 @@
       { name: "nearly the words of a language", values: { s: 1.1 }, keep: ["gamma", "d"] },
       { name: "few frequent facts", values: { s: 2.5 }, keep: ["gamma", "d"] },
     ],
+    explorer: () => ["explore_phase", { r: 0.15, load: Math.round(1000 * data.critical) / 1000 }], // the facts that fit
     build(place) {
       const shares = place.chart({ title: "Kept, by rank", xLabel: "rank over d²", yLabel: "share kept", xLog: true });
       const errors = place.chart({ title: "Questions answered wrongly", xLabel: "dimension d", yLabel: "error", xLog: true, yLog: true });
