@@ -89,11 +89,13 @@ def test_the_wheel_alone_runs_what_the_readme_shows(plain, tmp_path):
         done = run([plain, "-c", block], tmp_path)
         assert done.returncode == 0, done.stderr
         said.append(done.stdout.strip())
-    fit, verdict, memory, _, lists = said
+    fit, verdict, memory, _, lists, weights = said
     assert 0.9 < float(fit.split()[0]) / float(fit.split()[2]) < 1.1
     assert (verdict, memory.split()[0]) == ("False True", "True")
     fitting, share = (float(number) for number in re.findall(r"\d+\.\d*", lists))
     assert fitting > 700 and 0.99 < share <= 1  # more pairs fit than the example has
+    asked, sharper = (float(number) for number in weights.split())
+    assert 0.9 < asked < sharper < 1
     script = plain.parents[1] / "certificates.py"
     script.write_bytes((ROOT / "src" / "assocmem" / "deciding" / "certificates.py").read_bytes())
     assert run([plain, script, "proof.npz"], tmp_path).returncode == 0
