@@ -17,6 +17,7 @@ from assocmem.book.plotting import (
     CROSS_ENTROPY,
     INK,
     LIMIT,
+    MARKERS,
     OUTER_PRODUCTS,
     SIGNAL,
     TAIL_AVERAGE,
@@ -26,7 +27,6 @@ from assocmem.book.plotting import (
 from assocmem.checks import require
 from assocmem.theory.scalar import density
 
-MARKERS = "os^vDPX*<>"
 DASHES = ("-", "--", ":", "-.")
 
 

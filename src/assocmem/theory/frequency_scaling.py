@@ -67,6 +67,9 @@ FINER = 3.0
 PRICES = (-60.0, 300.0)
 """Logarithms of a price below which a loss is linear in it, and above which nothing is lost."""
 
+LOWEST_WEIGHT = -30.0
+"""Logarithm of the weight, over that at the edge of the capacity, below which pulls in training are alike."""
+
 REACH = 23.0
 """Logarithm of ``alpha_c`` over the least x that training looks at: next to nothing lies below."""
 
@@ -116,7 +119,7 @@ def hebb_constant(s: float, r: float) -> float:
         For a parameter out of range.
     """
     _require_law(s, r)
-    return _Hebb(np.array([float(tail_mean(r))]), np.ones(1)).constant(s)
+    return _outer_products(float(r)).constant(s)
 
 
 def lowest_constant(s: float, r: float) -> float:
@@ -197,7 +200,7 @@ def trained_constant(s: float, r: float, *, beta: float, gamma: float = 1.0, smo
     nu, chi, c = _trained(exponent, float(r), float(beta))
     places, counts, weights = _places(exponent, float(r))
     lost = _lost(nu, chi, c, weights, float(r), bool(smoothed))
-    last = float(critical_load(r)) * math.exp(-PRICES[0] / 2 / exponent)
+    last = _last_place(exponent, r)
     beyond = special.ndtr(c / nu) if smoothed else special.ndtr(tail_mean(r))
     return float((places**-s * lost) @ counts + beyond * last ** (1 - s) / (s - 1))
 
@@ -238,8 +241,7 @@ def _trained(exponent, r, beta):
     """The two numbers and the tail average of training with no end of facts."""
     _, counts, weights = _places(exponent, r)
     # beyond the last place all pulls are the same, and one weight stands for the rest, with its two sums
-    low = PRICES[0] / 2
-    last = float(critical_load(r)) * math.exp(-low / exponent)
+    low, last = LOWEST_WEIGHT, _last_place(exponent, r)
     first = last * math.exp(low) / (exponent - 1)
     second = last * math.exp(2 * low) / (2 * exponent - 1)
     weights = np.append(weights, second / first)
@@ -247,11 +249,16 @@ def _trained(exponent, r, beta):
     return saddle_of_sums(weights, counts, r, beta=beta, ridge=0.0)[:3]
 
 
+def _last_place(exponent, r):
+    """The place up to which training looks at facts one by one."""
+    return float(critical_load(r)) * math.exp(-LOWEST_WEIGHT / exponent)
+
+
 @lru_cache(maxsize=16)
 def _places(exponent, r):
     """Places x, how much of the line each stands for, and their weights, ``(x / alpha_c)^-exponent``."""
     top = REACH * exponent
-    edges = [PRICES[0] / 2]
+    edges = [LOWEST_WEIGHT]
     while edges[-1] < top:  # where weights are large, margins change with their logarithm alone, and slowly
         edges.append(edges[-1] + 4 * PANEL * max(1.0, min(edges[-1] / 8, exponent)))
     edges = np.array(edges)
@@ -318,7 +325,7 @@ def hebb_error(n: float, d: float, s: float, r: float) -> float:
         For a parameter out of range.
     """
     law = _law(n, d, s, r)
-    return _Hebb(np.array([float(tail_mean(r))]), np.ones(1)).error(law, float(d))
+    return _outer_products(float(r)).error(law, float(d))
 
 
 def hebb_weights(n: int, d: float, s: float, r: float) -> np.ndarray:
@@ -344,7 +351,7 @@ def hebb_weights(n: int, d: float, s: float, r: float) -> np.ndarray:
     require_integer("n", n, 1)
     require(n <= MOST_LISTED, "n", n, f"at most {MOST_LISTED:g}")
     law = _law(n, d, s, r)
-    way = _Hebb(np.array([float(tail_mean(r))]), np.ones(1))
+    way = _outer_products(float(r))
     t = way.strength(law.log_first - s * np.log(np.arange(1, n + 1)) - way.log_price(law, float(d)))
     return t / math.sqrt(np.mean(t**2))
 
@@ -550,10 +557,10 @@ class _Way:
     """How much a fact gets and how often it is lost, by the logarithm of its price.
 
     The price of a fact is how often it is asked over a multiplier, which is such that costs add up to
-    ``d^2``. A way says `cost` and `lost` at prices, and where one of them jumps.
+    ``d^2``. A way says `cost` and `lost` at prices, and at which price they jump, if at any.
     """
 
-    jumps: tuple[float, ...] = ()
+    jump: float | None = None
 
     def cost(self, logs):
         """What is spent on a fact."""
@@ -566,8 +573,9 @@ class _Way:
     def constant(self, s):
         """The constant with no end of facts: ``N^(s - 1) I``, with ``x = price^(-1/s)`` up to a unit."""
         low, high = PRICES
-        edges = [*np.arange(low, high + PANEL, PANEL), *self.jumps]
-        edges = np.unique(edges)
+        edges = np.arange(low, high + PANEL, PANEL)
+        if self.jump is not None:
+            edges = np.unique([*edges, self.jump])
         half = 0.5 * np.diff(edges)[:, None]
         logs = (edges[:-1, None] + half * (1 + NODES)).ravel()
         length = np.exp(-logs / s) / s * (half * WEIGHTS).ravel()
@@ -580,15 +588,16 @@ class _Way:
 
     def sums(self, law, log_price):
         """Total cost over facts, and share of wrong answers, cut at the rank of the jump."""
-        cuts = [math.exp(min((law.log_first - log_price - jump) / law.s, 700.0)) for jump in self.jumps]
-        below, above = law.parts(cuts[0] if cuts else 0.0)
+        jump, cut = self.jump, 0.0
+        if jump is not None:
+            cut = math.exp(min((law.log_first - log_price - jump) / law.s, 700.0))
+        below, above = law.parts(cut)
         spent = missed = 0.0
         for (ranks, counts), upper in ((below, True), (above, False)):
             if len(ranks):
                 logs = law.log_first - law.s * np.log(ranks)
                 prices = logs - log_price
-                if self.jumps:  # rounding, and a part of a fact, must not end up on the other side
-                    jump = self.jumps[0]
+                if jump is not None:  # rounding, and a part of a fact, must not end up on the other side
                     prices = (
                         np.maximum(prices, jump) if upper else np.minimum(prices, np.nextafter(jump, -1e9))
                     )
@@ -637,7 +646,7 @@ class _Hebb(_Way):
                 value = [math.exp(log_price) * self._missed(t)[0] + 0.5 * t[0] ** 2 for t in (least, most)]
                 return value[0] - value[1]
 
-            self.jumps = (optimize.brentq(gain, bottom + 1e-12, top - 1e-12, xtol=1e-14),)
+            self.jump = optimize.brentq(gain, bottom + 1e-12, top - 1e-12, xtol=1e-14)
 
     def _missed(self, t):
         return special.ndtr(self.levels - t[:, None]) @ self.weights
@@ -664,30 +673,47 @@ class _Hebb(_Way):
         small = logs - float(self._log_price(np.array([1e-9]))[0] - math.log(1e-9))
         large = np.log(top + np.sqrt(2 * np.maximum(logs, 0.5)))
         v = np.clip(np.minimum(small, large), low, high)
-        for _ in range(100):
-            t = np.exp(v)
-            miss = self._log_price(t) - logs
-            low, high = np.where(miss < 0, v, low), np.where(miss < 0, high, v)
+
+        def equation(t):
             slope = t * self._log_price_slope(t)
-            following = v - miss / np.where(slope > 1e-3, slope, np.inf)
-            inside = (following >= low) & (following <= high) & (slope > 1e-3)
-            following = np.where(inside, following, 0.5 * (low + high))
-            moved, v = np.abs(following - v), following
-            if np.all(moved <= 1e-12 * np.maximum(1, np.abs(v))):
-                break
-        return np.exp(v)
+            return self._log_price(t) - logs, np.where(slope > 1e-3, slope, np.nan)
+
+        return _root(equation, v, low, high)
 
     def strength(self, logs):
         """The best signal of a fact, over the spread of crosstalk."""
         if not self.turns:
             return self._branch(logs, 0)
-        return np.where(logs < self.jumps[0], self._branch(logs, 0), self._branch(logs, 1))
+        return np.where(logs < self.jump, self._branch(logs, 0), self._branch(logs, 1))
 
     def cost(self, logs):
         return self.strength(logs) ** 2
 
     def lost(self, logs):
         return self._missed(self.strength(logs))
+
+
+@lru_cache(maxsize=16)
+def _outer_products(r):
+    """Outer products against the average of the best competitors."""
+    return _Hebb(np.array([float(tail_mean(r))]), np.ones(1))
+
+
+def _root(equation, v, low, high):
+    """Where increasing functions of ``t = e^v`` are zero, by Newton's method in v between two bounds.
+
+    `equation` gives the values at t and the slopes in v, which are nan where a half is the better step.
+    """
+    for _ in range(200):
+        miss, slope = equation(np.exp(v))
+        low, high = np.where(miss < 0, v, low), np.where(miss < 0, high, v)
+        following = v - miss / slope
+        inside = (following >= low) & (following <= high)  # not where it is nan
+        following = np.where(inside, following, 0.5 * (low + high))
+        moved, v = np.abs(following - v), following
+        if np.all(moved <= 1e-12 * np.maximum(1, np.abs(v))):
+            break
+    return np.exp(v)
 
 
 def _pulled(kappa, h):
@@ -730,7 +756,7 @@ class _Convex(_Way):
             return float((self._price(h) * special.ndtr(kappa - h) + spent)[0] - self.full)
 
         self.last = optimize.brentq(gain, 1e-12, peak)
-        self.jumps = (math.log(self._price(self.last)),)
+        self.jump = math.log(self._price(self.last))
 
     def _price(self, h):
         z = self.kappa - h
@@ -738,30 +764,24 @@ class _Convex(_Way):
 
     def _way(self, logs):
         """The most that a fact of a price below the jump is pulled up."""
-        soft = np.minimum(logs, self.jumps[0])
+        soft = np.minimum(logs, self.jump)
         low, high = np.full(soft.shape, -200.0), np.full(soft.shape, math.log(self.last) + 1e-12)
         v = np.minimum(soft - math.log(self._price(1e-9) / 1e-9), high)
-        for _ in range(200):
-            h = np.exp(v)
-            miss = np.log(self._price(h)) - soft
-            low, high = np.where(miss < 0, v, low), np.where(miss < 0, high, v)
+
+        def equation(h):
             z = self.kappa - h
             ratio = np.exp(special.log_ndtr(z) + 0.5 * z**2) * math.sqrt(2 * math.pi)
-            slope = 1 - h * (z + 1 / ratio)
-            following = v - miss / slope
-            following = np.where((following >= low) & (following <= high), following, 0.5 * (low + high))
-            moved, v = np.abs(following - v), following
-            if np.all(moved <= 1e-12 * np.maximum(1, np.abs(v))):
-                break
-        return np.exp(v)
+            return np.log(self._price(h)) - soft, 1 - h * (z + 1 / ratio)
+
+        return _root(equation, v, low, high)
 
     def cost(self, logs):
         h = self._way(logs)
         soft = _pulled(self.kappa, h) + h**2 * special.ndtr(self.kappa - h)
-        return np.where(logs < self.jumps[0], soft, self.full)
+        return np.where(logs < self.jump, soft, self.full)
 
     def lost(self, logs):
-        return np.where(logs < self.jumps[0], special.ndtr(self.kappa - self._way(logs)), 0.0)
+        return np.where(logs < self.jump, special.ndtr(self.kappa - self._way(logs)), 0.0)
 
 
 def _require_law(s, r):

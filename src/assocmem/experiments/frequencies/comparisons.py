@@ -10,7 +10,7 @@ from scipy import special
 from assocmem.checks import require, require_integer, require_numbers
 from assocmem.experiments.frames import DataFrame
 from assocmem.experiments.frequencies.kept import classes_of
-from assocmem.experiments.frequencies.passes import COUNTS
+from assocmem.experiments.frequencies.passes import COUNTS, TRAININGS
 from assocmem.experiments.statistics import Line, line_through
 from assocmem.pairs.sizes import pairs_at_load
 from assocmem.theory.frequencies import Frequencies
@@ -339,13 +339,12 @@ def passes_by_size(stored: DataFrame, s: float) -> dict[str, tuple[np.ndarray, n
     require(len(rows) > 0, "s", s, "a stored exponent")
     columns = [f"error_{count}" for count in COUNTS]
     found = {}
-    for training, words in (("descent", "descent"), ("fit", "fit")):
-        mine = rows[rows["training"] == training]
-        for d, own in mine.groupby("d"):
+    for training in TRAININGS:
+        for d, own in rows[rows["training"] == training].groupby("d"):
             step = own["step"].fillna(0.0)  # a fit has none
             best = own.groupby(step)[columns].mean().idxmin()
             values = [own[step == best[name]][name] for name in columns]
             mean = np.array([float(x.mean()) for x in values])
             error = np.array([_error(x) for x in values])
-            found[f"{words}, $d = {int(d)}$"] = (np.array(COUNTS), mean, error)
+            found[f"{training}, $d = {int(d)}$"] = (np.array(COUNTS), mean, error)
     return found

@@ -8,16 +8,17 @@ r of its competitors, or, more strictly, where it has the first place. All n tar
 question, under every way.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from assocmem.checks import require_choice
+from assocmem.deciding.comparisons import tail_margins
 from assocmem.pairs.data import Facts, Pairs, gaussian_pairs
-from assocmem.pairs.scores import score_blocks, take_signal
+from assocmem.pairs.scores import score_blocks
 from assocmem.pairs.sizes import tail_count
+from assocmem.theory.frequency_scaling import hebb_weights
 from assocmem.theory.kinematics import statistical_dimension
 from assocmem.theory.ridgeless import critical_load
 from assocmem.training.fit import fit
@@ -142,8 +143,6 @@ def zipf_memory(
     require_choice("way", way, WAYS)
     pairs = gaussian_pairs(n, d, seed=seed)
     if way not in TRAINED:
-        from assocmem.theory.frequency_scaling import hebb_weights
-
         q = torch.from_numpy(hebb_weights(n, d, s, r if way == "hebb" else max(1 / (n - 1), LEAST_SHARE)))
         # else a fact whose vectors are short may be lost, however large its weight
         q = q / (pairs.U.square().sum(dim=0) * pairs.V.square().sum(dim=0))
@@ -180,10 +179,9 @@ def tail_and_first(pairs: Pairs | Facts, W: torch.Tensor, r: float) -> tuple[np.
     k = tail_count(r, pairs.m - 1)
     tail, first = np.empty(pairs.n), np.empty(pairs.n)
     for columns, block in score_blocks(pairs, W):
-        signal = take_signal(block, pairs.answers[columns], -math.inf)
-        first[columns] = (signal - block.amax(dim=0)).numpy()
-        top = np.partition(block.numpy(), pairs.m - k, axis=0)[pairs.m - k :]
-        tail[columns] = signal.numpy() - top.mean(axis=0)
+        answers = pairs.answers[columns]
+        tail[columns] = tail_margins(block, k, answers).numpy()
+        first[columns] = tail_margins(block, 1, answers).numpy()
     return tail, first
 
 
