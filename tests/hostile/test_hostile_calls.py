@@ -285,7 +285,7 @@ def calls():
         "training.losses.triton_is_there": {},
         "training.losses.mean_and_spread": {"total": vector, "square": vector, "m": 11},
         "training.metric.model_inverse": {"pairs": pairs, "done": done, "W": W, "ridge": 0.1, "most": 12},
-        "training.metric.less_curvature_along": {"W": W, "excess": 0.01, "inverse": lambda X: X},
+        "training.metric.less_curvature_along": {"W": W, "K": 0.01 * W.T @ W, "inverse": lambda X: X},
         "training.metric.exact_inverse": {"pairs": pairs, "loss": loss, "W": W, "ridge": 0.1},
         "training.passes.loss_pass": {
             "pairs": pairs,

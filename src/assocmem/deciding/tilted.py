@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from assocmem.deciding.certificates import UNIT, Certificate
-from assocmem.deciding.history import History
+from assocmem.training.history import History
 from assocmem.memories.conjugate_gradients import conjugate_gradients
 from assocmem.pairs.data import Facts, Pairs
 from assocmem.training.losses import CrossEntropy, ScoresOverflow, TailAverage

@@ -607,8 +607,9 @@ def require_array(
     """
     ok = is_dense(X) and X.is_floating_point() and X.ndim == len(shape)
     ok = ok and all(wanted in (None, size) for wanted, size in zip(shape, X.shape, strict=True))
-    sizes = ", ".join("any" if size is None else str(size) for size in shape)
-    require(ok, name, describe(X), f"a floating-point tensor of shape ({sizes}{',' * (len(shape) == 1)})")
-    if like is not None:
-        same = X.dtype == like.dtype and X.device == like.device
-        require(same, name, describe(X), f"of dtype {like.dtype} on {like.device}, like the rest")
+    if not ok:  # messages are made only where they are needed, since fits come here many times a pass
+        sizes = ", ".join("any" if size is None else str(size) for size in shape)
+        wanted = f"a floating-point tensor of shape ({sizes}{',' * (len(shape) == 1)})"
+        require(False, name, describe(X), wanted)
+    if like is not None and not (X.dtype == like.dtype and X.device == like.device):
+        require(False, name, describe(X), f"of dtype {like.dtype} on {like.device}, like the rest")

@@ -260,7 +260,9 @@ def take_signal(block: torch.Tensor, answers: torch.Tensor, replacement: float) 
     require_array("block", block, (None, None))
     ok = is_dense(answers) and answers.dtype == torch.int64 and answers.device == block.device
     ok = ok and answers.shape == block.shape[1:]
-    require(ok, "answers", describe(answers), f"of torch.int64, one for each of {block.shape[1]} columns")
+    if not ok:
+        wanted = f"of torch.int64, one for each of {block.shape[1]} columns"
+        require(False, "answers", describe(answers), wanted)
     require(is_number(replacement), "replacement", replacement, "a number")
     replacement = float(replacement)
     keys = torch.arange(len(answers), device=block.device)
@@ -285,8 +287,8 @@ def require_memory_matrix(pairs: Pairs | Facts, W: torch.Tensor, name: str = "W"
         Naming the matrix by ``name``.
     """
     require_facts(pairs)
-    ok = is_dense(W) and W.shape == (pairs.d_out, pairs.d_in)
-    require(ok, name, describe(W), f"a tensor of shape ({pairs.d_out}, {pairs.d_in})")
-    like = W.dtype == pairs.U.dtype and W.device == pairs.U.device
-    require(like, name, describe(W), f"of dtype {pairs.U.dtype} on {pairs.U.device}, like the pairs")
+    if not (is_dense(W) and W.shape == (pairs.d_out, pairs.d_in)):
+        require(False, name, describe(W), f"a tensor of shape ({pairs.d_out}, {pairs.d_in})")
+    if not (W.dtype == pairs.U.dtype and W.device == pairs.U.device):
+        require(False, name, describe(W), f"of dtype {pairs.U.dtype} on {pairs.U.device}, like the pairs")
     require(bool(torch.isfinite(W).all()), name, "a matrix with inf or nan", "finite")

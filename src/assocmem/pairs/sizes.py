@@ -1,6 +1,7 @@
 """How many pairs, in which dimension: the ratios of the paper, tails, blocks of columns and bytes."""
 
 import math
+from functools import cache
 from fractions import Fraction
 
 import numpy as np
@@ -127,7 +128,13 @@ def tail_count(r: float, m: int) -> int:
     """
     require_number("r", r, 0, 1, ends="(]")
     require_integer("m", m, 1)
-    return max(1, math.ceil(Fraction(r).limit_denominator(LARGEST_DENOMINATOR) * int(m)))
+    return _tail_count(float(r), int(m))
+
+
+@cache
+def _tail_count(r: float, m: int) -> int:
+    """`tail_count` of arguments that are checked; every pass over the scores asks for the same."""
+    return max(1, math.ceil(Fraction(r).limit_denominator(LARGEST_DENOMINATOR) * m))
 
 
 def column_slices(count: int, step: int) -> list[slice]:

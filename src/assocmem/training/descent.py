@@ -7,7 +7,8 @@ point that the derivatives of the losses form. It decides convergence, and nothi
 Steps are those of L-BFGS in the metric of `assocmem.training.metric`: the history corrects the inverse of a
 model Hessian. In small d the exact Hessian takes the model's place where the ridge is small: for tail
 averages, nearly non-smooth there, at once, and for cross-entropy after many steps without convergence, as
-they happen near the transition. The first step of a line search minimises the logistic loss of margins that
+they happen near the transition. Either has a factor that costs many passes, and is kept, over stages as well,
+for as long as it serves. The first step of a line search minimises the logistic loss of margins that
 are linear in W, which costs no pass and spares the many halvings of a Newton step into an exponential.
 
 Passes may begin in a cheap precision. A pass in float64 at the same memory tells now and then how wrong the
@@ -24,7 +25,6 @@ for each score.
 
 import contextlib
 import math
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -32,8 +32,9 @@ import torch
 
 from assocmem.checks import require_flag, require_instance, require_integer, require_number
 from assocmem.pairs.data import Facts, Pairs, times_weights
+from assocmem.training.history import History
 from assocmem.training.losses import Loss, ScoresOverflow, TailAverage, require_loss
-from assocmem.training.metric import METRIC_KEYS, Inverse, exact_inverse, model_inverse
+from assocmem.training.metric import KEYS_IN_DOUBLE, METRIC_KEYS, Exact, Inverse, Model
 from assocmem.training.passes import Pass, loss_pass
 from assocmem.training.precision import EXACT
 
@@ -45,6 +46,24 @@ HISTORY = 30
 EXACT_DIMENSION = 40
 """Largest d for which the exact Hessian is affordable: its factor has d^4 numbers, 20 MiB there. Memories
 that are no squares count by their entries."""
+
+EXACT_AT_ONCE = 24
+"""Largest d for which fits of tail averages take it at once. Above, those in the model's metric are faster."""
+
+STEPS_PER_HESSIAN = 5
+"""Steps after which an exact Hessian is renewed in any case."""
+
+FACTOR_SHARE = 0.25
+"""Share of the passes that factors of models may cost, where they are renewed because they are old."""
+
+FEWEST_STEPS = 3
+"""Steps that a model serves before it is renewed for its age."""
+
+EASY_STEPS = 12
+"""Steps in which a problem that looks easy is tried in a metric without rank-one terms, which costs nothing."""
+
+SHARE_STEP = 0.05
+"""Relative change of the share of K at which a model is scaled anew."""
 
 STIFF_RIDGE = 1e-4
 """Largest ridge for which the exact Hessian is needed."""
@@ -75,7 +94,16 @@ LONGEST_STEP = 4.0
 """Longest first step of a line search, in multiples of the step that the metric proposes."""
 
 HALVINGS = 30
-"""Trials of a line search, and bisections for its first step: 2^-30 is far below any step that helps."""
+"""Trials of a line search: 2^-30 is far below any step that helps."""
+
+GRID = 16
+"""Parts into which a first step is divided at a time."""
+
+RESOLVED_STEP = 1e-3
+"""Relative width of the part that a first step is known to lie in: a model needs no more."""
+
+SHORTEST_STEP = 4e-9
+"""Width of that part at which the search ends in any case."""
 
 SUFFICIENT_DECREASE = 1e-4
 """Share of the decrease that the slope promises which a step has to reach (first Wolfe condition); the usual
@@ -163,6 +191,8 @@ class Evaluator:
     slow : bool
         Whether some stage took many steps without convergence, so that later ones begin with the exact
         Hessian.
+    metric : _Metric
+        The metric of the steps, which later stages go on with.
     """
 
     def __init__(
@@ -177,7 +207,7 @@ class Evaluator:
         self.pairs, self.tol, self.max_passes = pairs, tol, max_passes
         self.first_precision = self.precision = precision
         self.after_pass, self.after_step = after_pass, after_step
-        self.passes, self.slow = 0, False
+        self.passes, self.slow, self.metric = 0, False, _Metric(pairs)
 
     @property
     def exhausted(self) -> bool:
@@ -284,7 +314,7 @@ def descend(
         Where to start.
     stage : Stage
     easy : bool
-        Whether the problem looks easy: then the metric is a multiple of the identity, which costs nothing.
+        Whether the problem looks easy: then the metric has no rank-one terms in the first steps.
     last : bool
         Whether the stage is the problem of the fit itself.
     steps : int, optional
@@ -306,13 +336,13 @@ def descend(
     require_flag("easy", easy)
     require_flag("last", last)
     require_integer("steps", 1 if steps is None else steps, 1)
-    pairs, tol = evaluator.pairs, evaluator.tol
+    pairs, tol, metric = evaluator.pairs, evaluator.tol, evaluator.metric
     stiff = pairs.entries <= EXACT_DIMENSION**2 and stage.ridge <= STIFF_RIDGE and not easy
-    exact = stiff and (evaluator.slow or isinstance(stage.loss, TailAverage))
-    period = 1 if exact else _metric_period(pairs)
+    at_once = isinstance(stage.loss, TailAverage) and pairs.entries <= EXACT_AT_ONCE**2
+    exact = stiff and (evaluator.slow or at_once)
     leave = LEAVE_STAGE_BY_NEWTON if exact or easy else LEAVE_STAGE
-    history: deque = deque(maxlen=0 if exact else HISTORY)
-    metric, stuck = None, False
+    history = History(point.W, HISTORY, guessed=True)
+    guessed, stuck = None, False
     evaluator.after_step(point.W)
     for step in range(steps or evaluator.max_passes):
         if evaluator.precision != EXACT and (step % CHECK_PERIOD == 0 or point.within(tol)):
@@ -321,42 +351,70 @@ def descend(
             break
         if stiff and not exact and step == PATIENCE:
             exact = evaluator.slow = True
-            period, leave, history = 1, LEAVE_STAGE_BY_NEWTON, deque(maxlen=0)
-        if step % period == 0 or stuck:
-            metric = _inverse(pairs, point, stage, exact, 0 if easy else _metric_keys(pairs))
-        metric_step = metric(point.gradient)
-        decrease = 0.5 * float((point.gradient * metric_step).sum())
+            leave = LEAVE_STAGE_BY_NEWTON
+        most = 0 if easy and step < EASY_STEPS else _metric_keys(pairs)
+        if metric.suits(point, stage, None if exact else most, anew=stuck) or guessed is None:
+            if exact:
+                history.clear()  # the steps before would spoil it
+            history.guess_anew(metric.times, point.W.shape)
+            guessed = metric.times(point.gradient)
+        decrease = 0.5 * float((point.gradient * guessed).sum())
         if not (RESOLVED if last else leave) * point.objective < decrease < math.inf:
             break  # nothing left that a stage is for, or that the objective can resolve
-        direction = -_lbfgs_product(point.gradient, history, metric) if history else -metric_step
+        direction = -history.times(point.gradient, guessed)
         if not -math.inf < float((direction * point.gradient).sum()) < 0:
             history.clear()
-            direction = -metric_step
+            direction = -guessed
         following = _line_search(evaluator, point, direction, stage)
         if following is None:
             if stuck:
                 break  # no decrease left that the objective can resolve
-            stuck, point = True, evaluator.exactly(point, stage)
+            stuck, guessed, point = True, None, evaluator.exactly(point, stage)
             history.clear()
             continue
-        stuck = False
-        s, y = following.W - point.W, following.gradient - point.gradient
-        product = float((s * y).sum())
-        if product > 0:
-            history.append((s, y, product))
+        stuck, before = False, guessed
+        guessed = metric.times(following.gradient)
+        history.add(following.W - point.W, following.gradient - point.gradient, guessed - before)
         point = following
         evaluator.after_step(point.W)
     return point
 
 
-def _inverse(pairs: Pairs | Facts, point: Point, stage: Stage, exact: bool, most: int) -> Inverse:
-    """The best inverse there is; where entries differ by orders of magnitude, a Hessian has no factor."""
-    if exact:
+class _Metric:
+    """The first guess of the inverse Hessian, which is renewed only when another one is worth its cost."""
+
+    times: Inverse
+
+    def __init__(self, pairs: Pairs | Facts):
+        self.pairs, self.made, self.of, self.age, self.share = pairs, None, (), 0, 1.0
+
+    def suits(self, point: Point, stage: Stage, most: int | None, *, anew: bool) -> bool:
+        """Make it one that suits a point, and tell whether it is another one now.
+
+        With ``most`` rank-one terms, or that of the exact Hessian where it is None; ``anew`` in any case.
+        """
+        done, ridge = point.done, stage.ridge
+        kind = (most, stage.loss, ridge) if most is None else (most,)  # a model may serve another stage
+        old = self.age >= (STEPS_PER_HESSIAN if most is None else _metric_period(self.pairs, most))
+        renew = anew or self.of != kind or not self.made.serves(done, ridge, closely=old)
+        if renew:
+            self.made, self.of, self.age = self._best(point, stage, most), kind, 0
+        self.age += 1
+        share = self.made.change(done, ridge)[1]
+        renew |= abs(share / self.share - 1) > SHARE_STEP
+        if renew:
+            self.share, self.times = share, self.made.inverse(done, point.W, ridge)
+        return renew
+
+    def _best(self, point: Point, stage: Stage, most: int | None) -> Model | Exact:
+        """The best metric there is; where entries differ by orders of magnitude, a Hessian has no factor."""
+        if most is None:
+            with contextlib.suppress(torch.linalg.LinAlgError):
+                return Exact(self.pairs, stage.loss, point.done, point.W, stage.ridge)
+            most = _metric_keys(self.pairs)
         with contextlib.suppress(torch.linalg.LinAlgError):
-            return exact_inverse(pairs, stage.loss, point.W, stage.ridge)
-    with contextlib.suppress(torch.linalg.LinAlgError):
-        return model_inverse(pairs, point.done, point.W, stage.ridge, most)
-    return model_inverse(pairs, point.done, point.W, stage.ridge, 0)
+            return Model(self.pairs, point.done, stage.ridge, most)
+        return Model(self.pairs, point.done, stage.ridge, 0)
 
 
 def _metric_keys(pairs: Pairs | Facts) -> int:
@@ -365,22 +423,10 @@ def _metric_keys(pairs: Pairs | Facts) -> int:
     return min(pairs.n, most)
 
 
-def _metric_period(pairs: Pairs | Facts) -> int:
-    """Steps between two models, so that to factorise one takes no longer than the passes in between."""
-    keys, d = _metric_keys(pairs), 2 * pairs.d_out * pairs.m / pairs.n
-    return max(3, math.ceil((keys / 3 + d) / d))
-
-
-def _lbfgs_product(gradient: torch.Tensor, history: deque, metric: Inverse) -> torch.Tensor:
-    """The L-BFGS inverse Hessian times a gradient, by two loops over the history around the metric."""
-    q, factors = gradient.clone(), []
-    for s, y, product in reversed(history):
-        factors.append(float((s * q).sum()) / product)
-        q -= factors[-1] * y
-    q = metric(q)
-    for (s, y, product), factor in zip(history, reversed(factors), strict=True):
-        q += (factor - float((y * q).sum()) / product) * s
-    return q
+def _metric_period(pairs: Pairs | Facts, keys: int) -> int:
+    """Steps between two models, so that factors cost no more than their share of the passes in between."""
+    operations = keys**2 * (keys / 3 + pairs.d_out + pairs.d_in) * (1 if keys <= KEYS_IN_DOUBLE else 0.5)
+    return max(FEWEST_STEPS, math.ceil(operations / (4 * pairs.n * pairs.m * pairs.d_out * FACTOR_SHARE)))
 
 
 def _line_search(evaluator: Evaluator, point: Point, direction: torch.Tensor, stage: Stage) -> Point | None:
@@ -423,10 +469,12 @@ def _first_step(
     bends = times_weights(pairs, a * (1 - a) * change**2)
     rest = max(ridge_curvature, -slope - float(bends.mean()))
     ridge_slope = ridge / pairs.entries * float((direction * point.W).sum())
-    low, high = 0.0, LONGEST_STEP
-    for _ in range(HALVINGS):
-        step = 0.5 * (low + high)
-        a = torch.sigmoid(-(point.done.margins + step * change))
-        falling = ridge_slope + step * rest < float((a * weighted_change).mean())
-        low, high = (step, high) if falling else (low, step)
-    return step
+    # the slope along the direction rises with the step, and is looked at on finer and finer grids
+    low, width = 0.0, LONGEST_STEP
+    grid = torch.arange(1, GRID, dtype=change.dtype, device=change.device) / GRID
+    while width > RESOLVED_STEP * (low + width) and width > SHORTEST_STEP:
+        steps = low + width * grid
+        a = torch.sigmoid(-(point.done.margins + steps[:, None] * change))
+        falls = a @ weighted_change / len(change) > ridge_slope + steps * rest
+        low, width = low + width / GRID * int(falls.sum()), width / GRID
+    return low + width / 2

@@ -6,12 +6,23 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assocmem.deciding.history import History
-from assocmem.training.descent import _lbfgs_product
+from assocmem.training.history import History
 
 
 def random(*shape, seed):
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def by_two_loops(gradient, kept, guess):
+    """The inverse Hessian of L-BFGS times a gradient, one step after the other."""
+    q, factors = gradient.clone(), []
+    for s, y in reversed(kept):
+        factors.append(float((s * q).sum()) / float((s * y).sum()))
+        q -= factors[-1] * y
+    q = guess(q)
+    for (s, y), factor in zip(kept, reversed(factors), strict=True):
+        q += (factor - float((y * q).sum()) / float((s * y).sum())) * s
+    return q
 
 
 def steps_of(count, d, seed):
@@ -22,21 +33,37 @@ def steps_of(count, d, seed):
     return [(s, (bends @ s.flatten()).reshape(d, d) + 0.1 * s**3) for s in steps]
 
 
-@settings(max_examples=8)
-@given(count=st.integers(1, 12), most=st.integers(1, 7), seed=st.integers(0, 100))
-def test_the_compact_form_is_that_of_two_loops(count, most, seed):
-    history, kept = History(random(3, 3, seed=0), most), deque(maxlen=most)
+@settings(max_examples=12)
+@given(count=st.integers(1, 12), most=st.integers(1, 7), seed=st.integers(0, 100), guessed=st.booleans())
+def test_the_compact_form_is_that_of_two_loops(count, most, seed, guessed):
+    """Also where the first guess is another matrix, and changes on the way."""
+    history, kept = History(random(3, 3, seed=0), most, guessed=guessed), deque(maxlen=most)
+    roots = random(2, 9, 9, seed=seed + 50)
+    guesses = roots @ roots.mT + torch.eye(9, dtype=torch.float64)
+
+    def guess(X, which=0):
+        return (X.flatten(-2) @ guesses[which]).reshape(X.shape)
+
     for s, y in steps_of(count, 3, seed):
-        history.add(s, y)
-        product = float((s * y).sum())
-        if product > 0:
-            kept.append((s, y, product))
+        history.add(s, y, guess(y) if guessed else None)
+        if float((s * y).sum()) > 0:
+            kept.append((s, y))
+    if guessed:
+        history.guess_anew(lambda X: guess(X, 1), (3, 3))
+    first = (lambda X: guess(X, 1)) if guessed else (lambda X: X)
     gradient = random(3, 3, seed=seed + 99)
-    s, y, product = kept[-1]
-    scale = product / float((y * y).sum())
-    expected = _lbfgs_product(gradient, kept, lambda X: scale * X)
+    s, y = kept[-1]
+    scale = float((s * y).sum()) / float((y * first(y)).sum())
+    expected = by_two_loops(gradient, kept, lambda X: scale * first(X))
     assert history.count == len(kept)
-    torch.testing.assert_close(history.times(gradient), expected, rtol=1e-8, atol=1e-10)
+    found = history.times(gradient, first(gradient) if guessed else None)
+    torch.testing.assert_close(found, expected, rtol=1e-8, atol=1e-10)
+
+
+def test_without_steps_a_guess_is_all_there_is():
+    history, gradient = History(random(4, 4, seed=0), 5, guessed=True), random(4, 4, seed=1)
+    history.guess_anew(lambda X: 3 * X, gradient.shape)
+    assert torch.equal(history.times(gradient, 3 * gradient), 3 * gradient)
 
 
 def test_without_steps_a_gradient_stays_what_it_is():
