@@ -286,6 +286,18 @@ def calls():
         "training.losses.mean_and_spread": {"total": vector, "square": vector, "m": 11},
         "training.metric.model_inverse": {"pairs": pairs, "done": done, "W": W, "ridge": 0.1, "most": 12},
         "training.metric.less_curvature_along": {"W": W, "K": 0.01 * W.T @ W, "inverse": lambda X: X},
+        "training.metric.solve_with_factor": {
+            "factor": torch.eye(4, dtype=torch.float64),
+            "x": W[0, :4].clone(),
+        },
+        "training.many.fit_many": {
+            "instances": [pairs],
+            "loss": loss,
+            "ridge": 0.1,
+            "tol": 1e-4,
+            "max_passes": 9,
+        },
+        "training.many.fit_path": {"problems": [(pairs, loss, 0.1)], "tol": 1e-4, "max_passes": 9},
         "training.metric.exact_inverse": {"pairs": pairs, "loss": loss, "W": W, "ridge": 0.1},
         "training.passes.loss_pass": {
             "pairs": pairs,

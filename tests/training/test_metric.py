@@ -87,7 +87,9 @@ def test_a_factor_serves_until_keys_or_features_have_moved():
     assert not made.serves(far, RIDGE, closely=False)
     nearer = loss_pass(pairs, TailAverage(0.3, 3.0), W * 1.001, features=True)
     assert made.serves(nearer, RIDGE, closely=True)
-    assert not made.serves(loss_pass(pairs, TailAverage(0.3, 3.0), W * 1.1, features=True), RIDGE, closely=True)
+    assert not made.serves(
+        loss_pass(pairs, TailAverage(0.3, 3.0), W * 1.1, features=True), RIDGE, closely=True
+    )
     assert Model(pairs, done, RIDGE, 0).serves(far, RIDGE, closely=True)  # it has no factor
 
 

@@ -21,6 +21,7 @@ from assocmem.deciding.hopeless import WIDER
 from assocmem.pairs.data import Facts, Pairs
 from assocmem.pairs.scores import take_signal
 from assocmem.training.losses import CrossEntropy, TailAverage
+from assocmem.training.metric import solve_with_factor
 from assocmem.training.passes import dense_hessian
 
 LONGEST_NEWTON_STEP = 30.0
@@ -197,13 +198,8 @@ def newton_solver(
         diagonal.add_(jitter * size)
         L, failed = torch.linalg.cholesky_ex(H)
         if not int(failed) and bool(torch.isfinite(L.diagonal()).all()):
-            return lambda X: _solve_with_factor(L, X.reshape(-1, 1)).reshape(X.shape)
+            return lambda X: solve_with_factor(L, X.reshape(-1)).reshape(X.shape)
     return None
-
-
-def _solve_with_factor(L, b):
-    """Solution of ``L L' x = b``; eight times as fast as `torch.cholesky_solve`, which copies L first."""
-    return torch.linalg.solve_triangular(L.mT, torch.linalg.solve_triangular(L, b, upper=False), upper=True)
 
 
 def predicted_weights(

@@ -26,9 +26,9 @@ from dataclasses import dataclass, replace
 import torch
 
 from assocmem.deciding.certificates import UNIT, Certificate
-from assocmem.training.history import History
 from assocmem.memories.conjugate_gradients import conjugate_gradients
 from assocmem.pairs.data import Facts, Pairs
+from assocmem.training.history import History
 from assocmem.training.losses import CrossEntropy, ScoresOverflow, TailAverage
 from assocmem.training.passes import Pass, loss_pass
 

@@ -1,8 +1,8 @@
 """How many pairs, in which dimension: the ratios of the paper, tails, blocks of columns and bytes."""
 
 import math
-from functools import cache
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 

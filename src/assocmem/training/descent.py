@@ -48,7 +48,7 @@ EXACT_DIMENSION = 40
 that are no squares count by their entries."""
 
 EXACT_AT_ONCE = 24
-"""Largest d for which fits of tail averages take it at once. Above, those in the model's metric are faster."""
+"""Largest d for which fits of tail averages take it at once. Above, they are faster in the model's metric."""
 
 STEPS_PER_HESSIAN = 5
 """Steps after which an exact Hessian is renewed in any case."""
@@ -60,7 +60,7 @@ FEWEST_STEPS = 3
 """Steps that a model serves before it is renewed for its age."""
 
 EASY_STEPS = 12
-"""Steps in which a problem that looks easy is tried in a metric without rank-one terms, which costs nothing."""
+"""Steps in which a problem that looks easy is tried in a metric without rank-one terms, at no cost."""
 
 SHARE_STEP = 0.05
 """Relative change of the share of K at which a model is scaled anew."""

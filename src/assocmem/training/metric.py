@@ -14,8 +14,9 @@ costs one n x n Cholesky factor and then ``O(n d^2 + n^2)`` a product, little be
 serves. On the way of a fit the whole Hessian shrinks, as the ridge does, and K grows against the rest as the
 smoothing sharpens, while the shares of the keys stay what they are. The model with the scale s and ``(1 + x)
 K`` in place of K needs no other factor: with ``t = K^1/2 H^-1 K^1/2``, whose eigenvalues lie between 0 and 1,
-its inverse has ``t / (1 + x t)`` in place of t, and ``t + (1 / (1 + x) - 1) t^2`` is exact at both ends and
-close in between (off by a twelfth at x = 1, and by an eighth at x = -1/2, where t is 1/2).
+its inverse has ``t / (1 + x t)`` in place of t. We take ``t + (1 / (1 + x) - 1) t^2``, which is exact at both
+ends and in between too large by the share ``t (1 - t) x^2 / (1 + x)``, so by an eighth at most for x from
+-1/2 to 1.
 
 In small d the exact Hessian is affordable as a matrix.
 
@@ -28,7 +29,7 @@ from collections.abc import Callable
 import torch
 
 from assocmem.checks import require, require_callable, require_instance, require_integer, require_number
-from assocmem.pairs.data import Facts, Pairs, require_array, times_weights
+from assocmem.pairs.data import Facts, Pairs, describe, is_dense, require_array, times_weights
 from assocmem.pairs.scores import require_memory_matrix
 from assocmem.training.losses import Loss, require_loss
 from assocmem.training.passes import Pass, dense_hessian
@@ -48,11 +49,11 @@ KEYS_IN_DOUBLE = 300
 over the share of K, so that float32 has digits enough, and takes half the time."""
 
 SMALLEST_WEIGHT = 1e-200
-"""Least ``b_i``, a number: keys far from their threshold have ``b_i = 0``, and the model divides by the sum."""
+"""Least ``b_i``, a number: keys far from their threshold have ``b_i = 0``, and models divide by their sum."""
 
 CHANGED = 0.2
-"""Change of the b_i, summed and apart from a common factor, over their sum, and of the g_i over their lengths,
-up to which a factor serves."""
+"""Change up to which a factor serves: of the b_i, summed and apart from a common factor, over their sum, and
+of the g_i over their lengths."""
 
 CHANGED_SHARE = 2.0
 """Factor by which K may grow or shrink against the rest for a factor to serve."""
@@ -182,7 +183,7 @@ class Model:
         X = X @ self.K_inverse
         size = float(X.abs().max()) or 1.0  # as float32 has no numbers below 1e-38
         response = torch.linalg.vecdot(self.g, (X / size).to(self.g.dtype) @ self.v, dim=-2)
-        weights = _solved(self.factor, response).unsqueeze(-2)
+        weights = solve_with_factor(self.factor, response).unsqueeze(-2)
         return X - ((self.g * weights) @ self.responses.T).to(X.dtype) * size
 
 
@@ -235,7 +236,7 @@ class Exact:
         return 1.0, 1.0
 
     def inverse(self, done: Pass, W: torch.Tensor, ridge: float) -> Inverse:
-        """The inverse at the memory of the factor, whatever the arguments, which are those of `Model.inverse`."""
+        """The inverse at the memory of the factor, whatever the arguments; see `Model.inverse`."""
         return self.times
 
 
@@ -356,17 +357,35 @@ def exact_inverse(pairs: Pairs | Facts, loss: Loss, W: torch.Tensor, ridge: floa
     H = dense_hessian(pairs, loss, W)
     H.diagonal().add_(ridge / pairs.entries)
     factor = torch.linalg.cholesky(H)
-    return lambda X: _solved(factor, X.flatten(-2)).reshape(X.shape)
+    return lambda X: solve_with_factor(factor, X.flatten(-2)).reshape(X.shape)
 
 
-def _solved(factor: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    """Solutions of ``L L' y = x`` for vectors of shape (..., n).
+def solve_with_factor(factor: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """Solutions of ``L L' y = x`` with a Cholesky factor L.
 
-    Several times as fast as `torch.cholesky_solve`, which copies the factor first.
+    About ten times as fast as `torch.cholesky_solve`, which copies the factor first.
+
+    Parameters
+    ----------
+    factor : Tensor, shape (n, n)
+    x : Tensor, shape (..., n)
+
+    Returns
+    -------
+    Tensor, shape (..., n)
+
+    Raises
+    ------
+    ValueError
+        For a factor that is no square matrix, or vectors of another length.
     """
+    require_array("factor", factor, (None, None))
+    require_array("factor", factor, (len(factor), len(factor)))
+    fits = is_dense(x) and x.dtype == factor.dtype and x.shape[-1:] == factor.shape[:1]
+    require(fits, "x", describe(x), f"vectors of {len(factor)} numbers")
     columns = x.reshape(-1, len(factor)).T
     half = torch.linalg.solve_triangular(factor, columns, upper=False)
-    return torch.linalg.solve_triangular(factor.T, half, upper=True).T.reshape(x.shape)
+    return torch.linalg.solve_triangular(factor.mT, half, upper=True).T.reshape(x.shape)
 
 
 def _inner(w: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:

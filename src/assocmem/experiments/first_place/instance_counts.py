@@ -13,8 +13,8 @@ from assocmem.deciding.feasibility import decide, decide_top1
 from assocmem.deciding.hopeless import hidden_target
 from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.pairs.scores import retrieval_margins
-from assocmem.training.fit import fit
 from assocmem.training.losses import CrossEntropy
+from assocmem.training.many import fit_path
 
 TRAINING_GAP = 1e-4
 """Relative duality gap at which training stops; chosen by trial, small enough to settle who is retrieved."""
@@ -101,7 +101,7 @@ def possible_and_trained(n: int, d: int, seeds: Iterable[int], ridges: Sequence[
     rows = []
     for seed in seeds:
         pairs = gaussian_pairs(n, d, seed=seed)
-        fits = [fit(pairs, CrossEntropy(), ridge=ridge, tol=TRAINING_GAP) for ridge in ridges]
+        fits = fit_path([(pairs, CrossEntropy(), ridge) for ridge in ridges], tol=TRAINING_GAP)
         found = [float(retrieval_margins(pairs, f.W).min()) > 0 for f in fits]
         rows.append([decide_top1(pairs).feasible is True, *found])
     return np.array(rows)
