@@ -23,6 +23,8 @@ from assocmem.files import write_whole
 SLOWER = 1.1
 """Growth of a ratio from which a row may be marked. It is less than the fifth that a mark is for: what has
 grown by a fifth is measured to have grown by more or less, and about as often by less."""
+WORTH_SEEING = 1.2
+"""Growth that should show. Where the intervals explain as much, a row says so."""
 PLACE = ("kind", "machine", "row", "against")
 """Names that two lines share that are compared."""
 HISTORY = "history.jsonl"
@@ -102,6 +104,13 @@ def slower(old: dict, new: dict) -> bool:
     return grown > max(SLOWER, explained)
 
 
+def remark(old: dict, new: dict) -> str:
+    """What there is to say of a row: that it is slower, or that it scatters too much to tell."""
+    if slower(old, new):
+        return "slower"
+    return "scatters too much to tell" if growth(old, new)[1] > WORTH_SEEING else ""
+
+
 def compared(lines: list[dict]) -> Iterator[tuple[dict, dict]]:
     """The last two lines of each row that has two, the older first."""
     latest = {_place(x): x for x in lines}
@@ -119,7 +128,8 @@ def table(pairs: Iterable[tuple[dict, dict]]) -> Iterator[str]:
         grown, explained = growth(old, new)
         cells = [new["row"], new["against"], *(f"{shown(x)}, {x['commit']}" for x in (old, new))]
         cells += [f"{100 * (grown - 1):+.0f} % (± {100 * (explained - 1):.0f})"]
-        cells += ["**slower**" if slower(old, new) else ""]
+        words = remark(old, new)
+        cells += [f"**{words}**" if slower(old, new) else words]
         yield "| " + " | ".join(cells) + " |"
 
 
@@ -130,11 +140,14 @@ def page_lines(lines: list[dict]) -> Iterator[str]:
         yield "There is no earlier run yet that the latest could be compared with."
         return
     marked = [new for old, new in pairs if slower(old, new)]
+    unclear = sum(growth(*pair)[1] > WORTH_SEEING and not slower(*pair) for pair in pairs)
     if marked:
         names = "; ".join(f"{x['row']} ({x['kind']} run)" for x in marked)
         yield f"{len(marked)} of {len(pairs)} rows became slower: {names}."
     else:
         yield f"None of {len(pairs)} rows became slower."
+    if unclear:
+        yield f"In {unclear} rows a slowdown of a fifth would not show, since the times scatter too much."
     for kind, where in dict.fromkeys((new["kind"], new["machine"]) for _, new in pairs):
         some = [(old, new) for old, new in pairs if (new["kind"], new["machine"]) == (kind, where)]
         first, last = min(old["date"] for old, _ in some), max(new["date"] for _, new in some)

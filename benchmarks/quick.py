@@ -110,8 +110,8 @@ def told(new: dict, old: dict | None) -> str:
     if old is None:
         return f"{text} nothing to compare with"
     grown, explained = history.growth(old, new)
-    mark = "  SLOWER" if history.slower(old, new) else ""
-    return f"{text} {100 * (grown - 1):+.0f} % (± {100 * (explained - 1):.0f}) since {old['commit']}{mark}"
+    words = f"{100 * (grown - 1):+.0f} % (± {100 * (explained - 1):.0f}) since {old['commit']}"
+    return f"{text} {words}  {history.remark(old, new).upper()}".rstrip()
 
 
 def main() -> None:

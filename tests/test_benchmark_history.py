@@ -130,6 +130,14 @@ def test_what_intervals_explain_is_no_slowdown(history):
     assert history.slower(found(2.0), found(2.4))
     assert not history.slower(found(2.0), found(2.1))
     assert not history.slower(found(2.0, half=0.3), found(2.4))
+    assert history.remark(found(2.0, half=0.3), found(2.4)) == "scatters too much to tell"
+    assert history.remark(found(2.0), found(2.1)) == ""
+    text = [x | {"commit": c} for x, c in ((found(2.0, half=0.3), "aaa"), (found(2.4), "bbb"))]
+    line = history.line("full", "a pass", "floor", {}, HERE)
+    assert (
+        "In 1 rows a slowdown of a fifth would not show"
+        in list(history.page_lines([line | x for x in text]))[1]
+    )
     assert not history.slower(found(2.0), found(1.5))
 
 

@@ -105,6 +105,34 @@ def test_the_plan_of_fits_has_each_row_once():
     assert max(row["d"] for row in script.plan(40)) == 40
 
 
+def test_fits_that_are_asked_for_are_measured_and_kept(monkeypatch, tmp_path):
+    script, machine = importlib.import_module("fits"), importlib.import_module("machine")
+    history = importlib.import_module("history")
+    for place in (machine, history):
+        monkeypatch.setattr(place, "RESULTS", tmp_path)
+        monkeypatch.setattr(place, "commit", lambda: "aaa")
+    monkeypatch.setattr(script, "OF_DIMENSION", {8: [script.QUICK, "torch.optim.LBFGS"]})
+    monkeypatch.setattr(script, "CASES", script.CASES[:1])
+    monkeypatch.setattr(script, "warm_up", lambda: None)
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["fits.py", "--seconds", "0", *words])
+        script.main()
+        return {row["peer"]: row for row in machine.read_results("fits")["rows"]}
+
+    first = run("--only", "L-BFGS-B")
+    assert list(first) == [script.QUICK]
+    rows = run("--keep")
+    assert list(rows) == [script.OURS, script.QUICK, "torch.optim.LBFGS"]
+    assert rows[script.QUICK] == first[script.QUICK]
+    lines = history.read()
+    again = run("--only", "assocmem")
+    assert again[script.OURS] != rows[script.OURS]
+    assert again[script.QUICK] == rows[script.QUICK]
+    assert len(history.read()) == len(lines) == 4
+    assert run("--keep") == again
+
+
 def test_a_pass_its_floor_and_a_peer_are_timed_by_turns():
     script = importlib.import_module("passes")
     for peer in (script.FLOOR, script.OURS, "autograd, full scores"):
