@@ -30,7 +30,7 @@ import torch
 import torchmin
 from machine import Rows, machine
 from peers import FARTHEST, TAIL, bare_products
-from ratios import by_turns, clock, interval, ratio, summary, turned
+from ratios import FAIR, by_turns, clock, interval, ratio, summary, turned
 from scipy.optimize import minimize
 from torch.nn import functional
 
@@ -313,6 +313,11 @@ def run_peer(name: str, pairs: Pairs, loss: Loss, target: float, seconds: float)
     return row
 
 
+def floor_clock(pairs: Pairs) -> Callable[[], float]:
+    """A clock of two bare products, to be read beside something long."""
+    return clock(bare_products(pairs, torch.zeros(pairs.d, pairs.d, dtype=torch.float64), None), FAIR)
+
+
 class Missed(Exception):
     """A peer has not arrived; it is not worth another round."""
 
@@ -352,7 +357,7 @@ def measure(pairs: Pairs, loss: Loss, target: float, peer: str, limit: float, se
             raise Missed
         return others[-1]["seconds"]
 
-    floor = clock(bare_products(pairs, torch.zeros(pairs.d, pairs.d, dtype=torch.float64), None))
+    floor = floor_clock(pairs)
     try:
         times = by_turns({FLOOR: floor, OURS: ours, peer: theirs}, seconds)
     except Missed:

@@ -8,14 +8,15 @@ same row, from the same kind of run on the same kind of machine, that is process
 
 A line belongs to the last commit that changed the package. Measured again at that commit, it replaces the old
 one. What is measured while the package has changes that are not committed belongs to no commit: it is
-compared with the history but does not enter it.
+compared with the history but does not enter it. Neither does what is measured while others compute beside:
+programs that use threads in different ways then lose by different factors.
 """
 
 import json
 import math
 from collections.abc import Iterable, Iterator
 
-from machine import RESULTS, commit, machine
+from machine import RESULTS, commit, machine, others
 from ratios import shown
 
 from assocmem.files import write_whole
@@ -23,6 +24,8 @@ from assocmem.files import write_whole
 SLOWER = 1.1
 """Growth of a ratio from which a row may be marked. It is less than the fifth that a mark is for: what has
 grown by a fifth is measured to have grown by more or less, and about as often by less."""
+BUSY = 0.3
+"""Share of the cores that others may use."""
 WORTH_SEEING = 1.2
 """Growth that should show. Where the intervals explain as much, a row says so."""
 PLACE = ("kind", "machine", "row", "against")
@@ -71,8 +74,14 @@ def add(lines: Iterable[dict]) -> bool:
     Returns
     -------
     bool
-        Whether the history was written; it is not where the package has changes that are not committed.
+        Whether the history was written; else a line of the terminal says why not.
     """
+    lines = list(lines)
+    if any(not x["commit"] for x in lines):
+        print("the package has changes that are not committed: the history stays as it is", flush=True)
+    elif lines and (share := others()) > BUSY:
+        print(f"others use {share:.0%} of the cores: the history stays as it is", flush=True)
+        return False
     lines = [x for x in lines if x["commit"] and x.get("low") is not None]
     replaced = {(_place(x), x["commit"]) for x in lines}
     kept = [x for x in read() if (_place(x), x["commit"]) not in replaced]

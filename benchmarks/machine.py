@@ -57,6 +57,11 @@ def commit() -> str | None:
     return None if changes is None or changes else git("log", "-1", "--format=%h", "--", *paths) or None
 
 
+def others() -> float:
+    """Share of the cores that is at work while this process waits for a second."""
+    return psutil.cpu_percent(interval=1.0) / 100
+
+
 def write_results(name: str, content: dict) -> None:
     """Write a table in one step: it is the old one or the new one, never part of it.
 

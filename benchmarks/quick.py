@@ -4,7 +4,7 @@
 
 Each row is a ratio to a floor of the same run. The table compares it with the run before on this kind of
 machine. The lines enter the history, and with it the page, unless the package has changes that are not
-committed. The large tables of the page stay as they are.
+committed or others compute beside. The large tables of the page stay as they are.
 """
 
 import time
@@ -16,14 +16,13 @@ import history
 import many
 import page
 import passes
-import torch
 from fits import ACCURACY, FLOOR, NAMES, OURS, QUICK, RIDGE
-from machine import commit, machine
-from peers import PEERS, TAIL, bare_products
+from machine import machine
+from peers import PEERS, TAIL
 from ratios import by_turns, clock, ratio, shown, turned
 
 from assocmem.deciding.feasibility import decide_top1
-from assocmem.pairs.data import Pairs, gaussian_pairs
+from assocmem.pairs.data import gaussian_pairs
 from assocmem.pairs.sizes import pairs_at_load
 from assocmem.training.fit import fit
 from assocmem.training.losses import CrossEntropy
@@ -54,11 +53,6 @@ Found = Iterator[tuple[str, str, dict]]
 """What was measured, the floor, and the ratio to it with its interval."""
 
 
-def products(pairs: Pairs) -> callable:
-    """A clock of two bare products, the floor of everything but fits at once."""
-    return clock(bare_products(pairs, torch.zeros(pairs.d, pairs.d, dtype=torch.float64), None))
-
-
 def pass_rows(n: int, d: int, loss: str, scale: str) -> Found:
     """Our pass against two bare products."""
     pairs, W = passes.problem(n, d, passes.SCALES[scale])
@@ -72,7 +66,10 @@ def fit_rows(d: int, loss: fits.Loss, load: float, peer: str | None) -> Found:
     pairs = gaussian_pairs(pairs_at_load(load, d), d, seed=0)
     what = f"a fit, d = {d}, {NAMES[repr(loss)]}, satisfiable"
     if peer is None:
-        clocks = {FLOOR: products(pairs), OURS: clock(lambda: fit(pairs, loss, ridge=RIDGE, tol=ACCURACY))}
+        clocks = {
+            FLOOR: fits.floor_clock(pairs),
+            OURS: clock(lambda: fit(pairs, loss, ridge=RIDGE, tol=ACCURACY)),
+        }
         times = by_turns(clocks, SECONDS)
         yield f"{what}, to its proof", FLOOR, ratio(times[OURS], times[FLOOR])
         return
@@ -93,7 +90,7 @@ def many_rows(d: int, loss: fits.Loss, load: float) -> Found:
 def verdict_rows(n: int, d: int, what: str) -> Found:
     """A verdict with its proof against two bare products."""
     pairs = gaussian_pairs(n, d, seed=0)
-    times = by_turns({FLOOR: products(pairs), OURS: clock(lambda: decide_top1(pairs))}, SECONDS)
+    times = by_turns({FLOOR: fits.floor_clock(pairs), OURS: clock(lambda: decide_top1(pairs))}, SECONDS)
     yield f"a verdict, n = {n}, d = {d}, {what}", FLOOR, ratio(times[OURS], times[FLOOR])
 
 
@@ -132,9 +129,7 @@ def main() -> None:
             print(told(new, old), flush=True)
     print(f"\n{len(lines)} rows in {time.perf_counter() - started:.0f} s")
     print("\n".join(["slower:", *(new["row"] for new in marked)]) if marked else "nothing became slower")
-    if commit() is None:
-        print("the package has changes that are not committed: the history stays as it is")
-    elif history.add(lines):
+    if history.add(lines):
         page.main()
 
 

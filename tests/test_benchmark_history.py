@@ -26,6 +26,7 @@ def history(monkeypatch, tmp_path):
     for place in (module, machine):
         monkeypatch.setattr(place, "RESULTS", tmp_path)
         monkeypatch.setattr(place, "commit", lambda: "aaa")
+    monkeypatch.setattr(module, "others", lambda: 0.0)
     return module
 
 
@@ -152,6 +153,16 @@ def test_a_commit_measured_again_replaces_its_line_and_what_belongs_to_none_stay
     assert history.read() == lines[1:]
 
 
+def test_what_is_measured_while_others_compute_stays_out(history, monkeypatch, capsys):
+    line = history.line("quick", "a pass", "floor", found(2.0), HERE)
+    monkeypatch.setattr(history, "others", lambda: 0.9)
+    assert not history.add([line])
+    assert history.read() == []
+    assert "others use 90% of the cores" in capsys.readouterr().out
+    assert not history.add([])
+    assert capsys.readouterr().out == ""
+
+
 def test_only_runs_of_one_kind_on_one_kind_of_machine_are_compared(history):
     first = history.line("full", "a pass", "floor", found(2.0), HERE)
     later = {"commit": "bbb", "ratio": 3.0}
@@ -260,8 +271,7 @@ def test_the_quick_run_says_what_became_slower_and_keeps_it_only_at_a_commit(his
     monkeypatch.setattr(quick, "rows", rows)
 
     def run(commit):
-        for place in (history, quick):
-            monkeypatch.setattr(place, "commit", lambda: commit)
+        monkeypatch.setattr(history, "commit", lambda: commit)
         quick.main()
         return capsys.readouterr().out
 

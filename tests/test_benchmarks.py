@@ -111,6 +111,7 @@ def test_fits_that_are_asked_for_are_measured_and_kept(monkeypatch, tmp_path):
     for place in (machine, history):
         monkeypatch.setattr(place, "RESULTS", tmp_path)
         monkeypatch.setattr(place, "commit", lambda: "aaa")
+    monkeypatch.setattr(history, "others", lambda: 0.0)
     monkeypatch.setattr(script, "OF_DIMENSION", {8: [script.QUICK, "torch.optim.LBFGS"]})
     monkeypatch.setattr(script, "CASES", script.CASES[:1])
     monkeypatch.setattr(script, "warm_up", lambda: None)
