@@ -58,13 +58,18 @@ newest:                   ## pytest with the newest packages, in an environment 
 	@$(VENV)-newest/bin/python -m pytest -m "not site and not cuda and not faults" $(SHARED)
 
 bench: export OMP_WAIT_POLICY := passive
-bench: $(READY)           ## measure fits and verdicts against their peers (an hour) and rewrite the page
+bench: $(READY)           ## measure fits and verdicts against their peers (hours) and rewrite the page; QUICK=1: five minutes, what became slower
+ifeq ($(QUICK),1)
+	@$(BIN)/python benchmarks/quick.py
+else
 	@$(BIN)/python benchmarks/passes.py
 	@$(BIN)/python benchmarks/fits.py
+	@$(BIN)/python benchmarks/many.py
 	@$(BIN)/python benchmarks/verdicts.py
 	@$(BIN)/python benchmarks/precision.py
 	@$(BIN)/python -m assocmem build && $(BIN)/python benchmarks/pages.py
 	@$(BIN)/python benchmarks/page.py
+endif
 
 overview: $(READY)        ## redraw the figures of the opening page, of the idea in 15 minutes, of the page by hand and of shared links
 	@$(BIN)/python -m assocmem.book.overview book

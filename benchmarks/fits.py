@@ -1,31 +1,42 @@
 """Fits of ours and of general-purpose minimisers to one accuracy: passes over the scores, and time.
 
-    python benchmarks/fits.py                  all of it, into benchmarks/results/fits.json
-    python benchmarks/fits.py --only SIDE      one kind of problem
+    python benchmarks/fits.py                              all of it, into benchmarks/results/fits.json
+    python benchmarks/fits.py --only "d = 40" tail         rows whose names have all these words
+    python benchmarks/fits.py --keep                       only rows that this commit has not measured yet
+    python benchmarks/fits.py --list                       their names
 
 Every minimiser starts at zero. All but pytorch-minimize, which differentiates by itself, are given our
 streamed value, gradient and Hessian product, so that what is compared is the algorithm. A run ends when its
 objective is within 1e-6 of the minimum, known to 1e-7 by its duality gap, or when its time is over.
-Problems that are not run again keep their rows, if those are from this machine with these packages.
+
+For each row two bare products, our fit and the peer are timed by turns, and the ratios are those of each
+round. A peer that does not arrive is run once. The row of our own fit is measured together with the first
+peer. A row is written as soon as it is measured. The others stay, if they are from this machine with these
+packages.
 """
 
 import argparse
 import math
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import assocmem  # noqa: F401  before torch, whose threads it tells how to wait  # isort: skip
+import history
 import numpy as np
 import torch
 import torchmin
-from machine import machine, read_results, write_results
-from peers import FARTHEST, TAIL
+from machine import Rows, machine
+from peers import FARTHEST, TAIL, bare_products
+from ratios import FAIR, by_turns, clock, interval, ratio, summary, turned
 from scipy.optimize import minimize
 from torch.nn import functional
 
 from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.pairs.sizes import pairs_at_load, tail_count
-from assocmem.training.fit import Fit, fit
+from assocmem.training.fit import fit
 from assocmem.training.losses import CrossEntropy, TailAverage
 from assocmem.training.passes import hessian_pass, loss_pass
 
@@ -178,19 +189,108 @@ CASES: list[tuple[Loss, str, float]] = [
     (TAIL, "unsatisfiable", 0.4),
 ]
 """Losses, sides of the transition, and loads ``n / d^2`` there."""
+NEAR = 40
+"""The only dimension in which the load near the transition is near it; the transition moves with d."""
+QUICK = "SciPy L-BFGS-B"
+"""The peer of all problems: it has one of the shortest times in each."""
+OF_DIMENSION = {
+    20: list(PEERS),
+    40: list(PEERS),
+    100: [QUICK, "torch.optim.LBFGS"],
+    200: [QUICK],
+}
+"""Dimensions, and the peers that are run there."""
+OURS, FLOOR = "assocmem", "two bare products"
+"""How rows name what this package does, and what no pass can do without."""
+NAMES = {repr(CrossEntropy()): "cross-entropy", repr(TAIL): "tail average"}
+"""What losses are called in the names of rows."""
 
 
-def run_ours(found: Fit, loss: Loss, target: float) -> dict:
-    """Passes and seconds of a fit until its objective is within reach, and until its gap proves it."""
+def plan(largest: int = 200) -> list[dict]:
+    """All rows up to a dimension, not measured yet: for each problem ours and then the peers."""
+    rows = []
+    for d, peers in OF_DIMENSION.items():
+        for loss, side, load in CASES:
+            left_out = d != NEAR and side == "near the transition"
+            left_out |= d == 200 and (loss != TAIL or side != "satisfiable")
+            if d > largest or left_out:
+                continue
+            head = {"d": d, "n": pairs_at_load(load, d), "loss": repr(loss), "side": side}
+            rows += [head | {"peer": peer} for peer in (OURS, *peers)]
+    return rows
+
+
+def problem_name(row: dict) -> str:
+    """What the problem of a row is called."""
+    return f"d = {row['d']}, {NAMES[row['loss']]}, {row['side']}"
+
+
+def name(row: dict) -> str:
+    """What a row is called on the command line."""
+    return f"{problem_name(row)}, {row['peer']}"
+
+
+@contextmanager
+def passes_timed() -> Iterator[SimpleNamespace]:
+    """Count and time the passes of a fit, under every name by which the rooms of training know a pass.
+
+    Yields
+    ------
+    SimpleNamespace
+        With ``count`` and ``seconds`` so far.
+    """
+    spent = SimpleNamespace(count=0, seconds=0.0)
+
+    def timed(*arguments, **options):
+        started = time.perf_counter()
+        try:
+            return loss_pass(*arguments, **options)
+        finally:
+            spent.count += 1
+            spent.seconds += time.perf_counter() - started
+
+    rooms = [room for key, room in list(sys.modules.items()) if key.startswith("assocmem.training.")]
+    rooms = [room for room in rooms if getattr(room, "loss_pass", None) is loss_pass]
+    try:
+        for room in rooms:
+            room.loss_pass = timed
+        yield spent
+    finally:
+        for room in rooms:
+            room.loss_pass = loss_pass
+
+
+def run_ours(pairs: Pairs, loss: Loss, target: float) -> dict:
+    """Passes and seconds of a fit until its objective is within reach, and until its gap proves it.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : CrossEntropy or TailAverage
+    target : float
+        Objective that is within reach of the minimum.
+
+    Returns
+    -------
+    dict
+        ``between`` is the time outside of passes in units of that in passes, or None where the fit has taken
+        passes in another way than by `loss_pass`.
+    """
+    started = time.perf_counter()
+    with passes_timed() as spent:
+        found = fit(pairs, loss, ridge=RIDGE, tol=ACCURACY)
+    seconds = time.perf_counter() - started
     last = {"ridge": RIDGE, "beta": getattr(loss, "beta", None)}
     trace = [(k + 1, e) for k, e in enumerate(found.trace) if all(e[key] == last[key] for key in last)]
-    passes, entry = next((k, e) for k, e in trace if e["objective"] <= target)
-    proved, proof = next((k, e) for k, e in trace if e["gap"] <= ACCURACY)
+    arrived = [(k, e) for k, e in trace if e["objective"] <= target] or trace[-1:]
+    passes, entry = arrived[0]
     return {
         "passes": passes,
         "seconds": entry["seconds"],
-        "proved_passes": proved,
-        "proved_seconds": proof["seconds"],
+        "proved_passes": found.passes,
+        "proved_seconds": seconds,
+        "reached": found.converged,
+        "between": (seconds - spent.seconds) / spent.seconds if spent.count == found.passes else None,
     }
 
 
@@ -213,53 +313,125 @@ def run_peer(name: str, pairs: Pairs, loss: Loss, target: float, seconds: float)
     return row
 
 
+def floor_clock(pairs: Pairs) -> Callable[[], float]:
+    """A clock of two bare products, to be read beside something long."""
+    return clock(bare_products(pairs, torch.zeros(pairs.d, pairs.d, dtype=torch.float64), None), FAIR)
+
+
+class Missed(Exception):
+    """A peer has not arrived; it is not worth another round."""
+
+
+def measure(pairs: Pairs, loss: Loss, target: float, peer: str, limit: float, seconds: float) -> dict:
+    """The rows of our fit and of a peer, timed by turns with two bare products.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    loss : CrossEntropy or TailAverage
+    target : float
+        Objective at which a run ends.
+    peer : str
+        One of `PEERS`.
+    limit : float
+        Seconds after which the peer is stopped.
+    seconds : float
+        How long rounds are begun.
+
+    Returns
+    -------
+    dict
+        Under ``assocmem`` and the name of the peer what the rows hold. ``ratio`` is that of the peer's time
+        to ours, ``to_floor`` that of our time to two bare products, ``between`` the interval of what
+        `run_ours` tells.
+    """
+    runs, others = [], []
+
+    def ours():
+        runs.append(run_ours(pairs, loss, target))
+        return runs[-1]["seconds"]
+
+    def theirs():
+        others.append(run_peer(peer, pairs, loss, target, limit))
+        if not others[-1]["reached"]:
+            raise Missed
+        return others[-1]["seconds"]
+
+    floor = floor_clock(pairs)
+    try:
+        times = by_turns({FLOOR: floor, OURS: ours, peer: theirs}, seconds)
+    except Missed:
+        times = by_turns({FLOOR: floor, OURS: ours}, seconds)
+        row = others[-1] | {"rounds": 1}
+    else:
+        row = others[-1] | summary(times[peer]) | {"ratio": ratio(times[peer], times[OURS])}
+    runs = runs[-len(times[OURS]) :]
+    own = runs[-1] | summary(times[OURS]) | {"to_floor": ratio(times[OURS], times[FLOOR])}
+    own["proved_seconds"] = summary([run["proved_seconds"] for run in runs])["seconds"]
+    own["between"] = None
+    if all(run["between"] for run in runs):
+        own["between"] = interval([run["between"] for run in runs])
+    return {OURS: own, peer: row}
+
+
+def entered(row: dict, own: dict, here: dict) -> Iterator[dict]:
+    """What a measured row of a peer and of ours, taken with it, add to the history."""
+    what = f"a fit, {problem_name(row)}"
+    if row["peer"] == OURS:
+        yield history.line("full", what, FLOOR, own["to_floor"], here)
+        if own["between"]:
+            whole = {key: x if key == "rounds" or x is None else 1 + x for key, x in own["between"].items()}
+            yield history.line("full", what, "its own passes", whole, here)
+    elif "ratio" in row:
+        yield history.line("full", what, row["peer"], turned(row["ratio"]), here)
+
+
+def warm_up() -> None:
+    """Load and compile whatever is loaded or compiled at first use."""
+    pairs = gaussian_pairs(30, 8, seed=0)
+    for loss in (CrossEntropy(), TAIL):
+        found = fit(pairs, loss, ridge=RIDGE, tol=ACCURACY)
+        for peer in PEERS:
+            run_peer(peer, pairs, loss, found.objective * (1 + ACCURACY), 5)
+
+
 def main() -> None:
-    """Measure what the options ask for and keep the other rows."""
+    """Measure what the options ask for, and keep the other rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--largest", type=int, default=100, help="largest dimension (default 100; 200 takes long)"
     )
     parser.add_argument(
-        "--seconds", type=float, default=30, help="time of a peer at d = 40 (default 30); grows as d^2"
+        "--limit", type=float, default=60, help="seconds of a peer at d = 40 (default 60); grows as d^2"
     )
-    parser.add_argument("--only", choices=sorted({side for _, side, _ in CASES}), help="one side only")
+    parser.add_argument(
+        "--seconds", type=float, default=60, help="how long rounds of a row are begun (default 60)"
+    )
+    Rows.add_options(parser)
     options = parser.parse_args()
-    tails = [case for case in CASES if case[0] == TAIL]
-    plan = [(40, case, list(PEERS)) for case in CASES]
-    plan += [(100, case, ["SciPy L-BFGS-B", "torch.optim.LBFGS"]) for case in tails]
-    plan += [(200, tails[0], ["SciPy L-BFGS-B"])]
-    plan = [(d, case, peers) for d, case, peers in plan if options.only in (None, case[1])]
-    rows = []
-    for loss in (CrossEntropy(), TAIL):  # whatever is loaded or compiled at first use
-        fit(gaussian_pairs(30, 8, seed=0), loss, ridge=0.1)
-    for d, (loss, side, load), peers in plan:
-        if d > options.largest:
-            continue
-        n = pairs_at_load(load, d)
-        pairs = gaussian_pairs(n, d, seed=0)
-        found = fit(pairs, loss, ridge=RIDGE, tol=ACCURACY / 10)
-        head = {"d": d, "n": n, "loss": repr(loss), "side": side, "nu": found.nu, "gap": found.gap}
-        target = found.objective * (1 + ACCURACY)
-        rows.append(head | {"peer": "assocmem", "reached": found.converged} | run_ours(found, loss, target))
-        print(rows[-1], flush=True)
-        for name in peers:
-            limit = options.seconds * (d / 40) ** 2
-            rows.append(head | {"peer": name} | run_peer(name, pairs, loss, target, limit))
-            print(rows[-1], flush=True)
     here = machine()
-    rows = _with_others(rows, here)
-    write_results("fits", {"machine": here, "ridge": RIDGE, "accuracy": ACCURACY, "rows": rows})
-
-
-def _with_others(rows, here):
-    """Rows together with the stored ones of other problems, in the order of the plan."""
-    known, place = read_results("fits"), lambda row: (row["d"], row["loss"], row["side"])
-    measured = {place(row) for row in rows}
-    undated = lambda record: {**record, "date": None}  # noqa: E731
-    if undated(known["machine"]) == undated(here):
-        rows = rows + [row for row in known["rows"] if place(row) not in measured]
-    order = [(repr(loss), side) for loss, side, _ in CASES]
-    return sorted(rows, key=lambda row: (row["d"], order.index((row["loss"], row["side"]))))
+    rows = Rows("fits", here, plan(), name, options, ridge=RIDGE, accuracy=ACCURACY)
+    asked = list(rows.asked(plan(options.largest)))
+    losses = {repr(loss): loss for loss, _, _ in CASES}
+    if asked:
+        warm_up()
+    for problem in dict.fromkeys(problem_name(row) for row in asked):
+        of_problem = [row for row in asked if problem_name(row) == problem]
+        head = {key: x for key, x in of_problem[0].items() if key != "peer"}
+        d, loss = head["d"], losses[head["loss"]]
+        pairs = gaussian_pairs(head["n"], d, seed=0)
+        reference = fit(pairs, loss, ridge=RIDGE, tol=ACCURACY / 10)
+        head |= {"nu": reference.nu, "gap": reference.gap}
+        target, own = reference.objective * (1 + ACCURACY), False
+        peers = [row["peer"] for row in of_problem if row["peer"] != OURS]
+        for peer in peers or [QUICK]:
+            found = measure(pairs, loss, target, peer, options.limit * (d / 40) ** 2, options.seconds)
+            wanted = {row["peer"] for row in of_problem} - ({OURS} if own else set())
+            own = True
+            for who in (who for who in found if who in wanted):
+                row = head | {"peer": who} | found[who]
+                rows.add(row)
+                history.add(entered(row, found[OURS], here))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,9 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
+import history
 from machine import RESULTS, read_results
+from ratios import shown
 
 from assocmem.deciding.feasibility import DENSE_DIMENSION
 
@@ -28,6 +30,7 @@ NAMES = ("passes", "fits", "verdicts", "agreement", "precision", "pages")
 UNMEASURED = (
     "Neither rates nor times have been measured yet: no card was at hand. `benchmarks/gpu.py` does it."
 )
+NOT_YET = "It has not been measured yet."
 EMULATED = "in float32 arithmetic on a processor, which adds in another order than a card"
 
 
@@ -39,6 +42,8 @@ def page(
     precision: dict,
     pages: dict,
     gpu: Sequence[dict] = (),
+    many: dict | None = None,
+    runs: Sequence[dict] = (),
 ) -> str:
     """Text of the page: the prose of ``page.md`` with the tables filled in.
 
@@ -48,6 +53,10 @@ def page(
         Stored tables.
     gpu : sequence of dict
         Rows that `gpu.py` has left; none where no card has been measured.
+    many : dict, optional
+        Table that `many.py` has left, if any.
+    runs : sequence of dict
+        Lines of the history.
 
     Returns
     -------
@@ -58,7 +67,19 @@ def page(
     text = (Path(__file__).parent / "page.md").read_text(encoding="utf-8")
     for name, lines in {
         "short": _short_table(passes["rows"], fits["rows"], verdicts["rows"]),
-        "machines": _machines(passes, fits, verdicts, agreement, agreement["stored"], precision, pages),
+        "slower": history.page_lines(list(runs)),
+        "machines": _machines(
+            {
+                "the passes": passes,
+                "the fits": fits,
+                "the fits at once": many,
+                "the verdicts": verdicts,
+                "their agreement": agreement,
+                "the stored verdicts": agreement["stored"],
+                "the precisions": precision,
+                "the pages": pages,
+            }
+        ),
         "gpu": _gpu_tables(gpu) if gpu else [UNMEASURED],
         "emulated": [EMULATED if precision["emulated"] else "by the card"],
         "dimensions": [
@@ -71,6 +92,8 @@ def page(
         "ridge": [_power(fits["ridge"])],
         "accuracy": [_power(fits["accuracy"])],
         "fits": [line for key in problems for line in _fit_table(key, fits["rows"])],
+        "between": _between_table(fits["rows"]),
+        "many": _many_table(many["rows"]) if many else [NOT_YET],
         "limit": [_seconds(verdicts["seconds"])],
         "day": [_programs_day(verdicts)],
         "verdicts": _verdict_table(verdicts["rows"]),
@@ -104,7 +127,7 @@ def _short_table(passes, fits, verdicts):
     for loss, side in dict.fromkeys((row["loss"].split("(")[0], row["side"]) for row in fits):
         rows = [row for row in fits if row["loss"].startswith(loss) and row["side"] == side]
         rows = [row for row in rows if row["n"] == max(row["n"] for row in rows)]
-        name = "cross-entropy" if loss == "CrossEntropy" else "tail average"
+        name = _loss(rows[0])
         others = [row for row in rows if row["peer"] != OURS and row["reached"]]
         yield _short_row(f"a fit, {name}, {side}", next(row for row in rows if row["peer"] == OURS), others)
     for others in (PROGRAMS, (QUASI_NEWTON,)):
@@ -118,20 +141,26 @@ def _short_table(passes, fits, verdicts):
 
 def _short_row(what, ours, others):
     best = min(others, key=lambda row: row["seconds"])
-    ratio = best["seconds"] / ours["seconds"]
-    times = f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
+    times = _times(best, ours, best.get("to_ours" if "scale" in best else "ratio"))
     what += f", $d = {ours['d']}$"
     cells = [what, _seconds(ours["seconds"]), _seconds(best["seconds"]), times, best["peer"]]
     return f"| {' | '.join(cells)} |"
 
 
-def _machines(*tables):
+def _times(row, other, found=None):
+    """How many times as long a row took as another: with an interval where rounds were measured."""
+    if found is not None:
+        return shown(found)
+    ratio = row["seconds"] / other["seconds"]
+    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
+
+
+def _machines(tables):
     """One line for each machine, with what was measured on it."""
-    measured = ("the passes", "the fits", "the verdicts", "their agreement", "the stored verdicts")
-    measured += "the precisions", "the pages"
     found = {}
-    for table, what in zip(tables, measured, strict=True):
-        found.setdefault(_machine(table), []).append(what)
+    for what, table in tables.items():
+        if table is not None:
+            found.setdefault(_machine(table), []).append(what)
     for machine, parts in found.items():
         *others, last = parts
         words = f"{', '.join(others)} and {last}" if others else last
@@ -140,9 +169,12 @@ def _machines(*tables):
 
 def _programs_day(verdicts):
     """When the linear programs were timed, which are not run again each time."""
-    days = [
-        row.get("date", verdicts["machine"]["date"]) for row in verdicts["rows"] if row["way"] in PROGRAMS
-    ]
+    return _days([row for row in verdicts["rows"] if row["way"] in PROGRAMS], verdicts["machine"]["date"])
+
+
+def _days(rows, day):
+    """The first and the last day of some rows; those that name none are of a given day."""
+    days = [row.get("date", day) for row in rows] or [day]
     first, last = min(days), max(days)
     return first if first == last else f"{first} to {last}"
 
@@ -150,33 +182,29 @@ def _programs_day(verdicts):
 def _machine(table):
     m = table["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in m["versions"].items())
+    days = _days([row for row in table["rows"] if row.get("way") not in PROGRAMS], m["date"])
     return (
         f"{m['processor']}, {m['cores']} cores, {m['memory_gib']} GiB, Python {m['python']}, "
-        f"{versions}, OMP_WAIT_POLICY {m['waiting_threads']}, {m['date']}"
+        f"{versions}, OMP_WAIT_POLICY {m['waiting_threads']}, {days}"
     )
 
 
 def _pass_table(key, rows):
     loss, scale = key
     rows = [row for row in rows if (row["loss"], row["scale"]) == key]
-    sizes = list(dict.fromkeys((row["n"], row["d"]) for row in rows))
+    floors = {row["n"]: row for row in rows if row["peer"] == FLOOR}
     title = f"{loss.capitalize()}, {scale}" if loss == "tail average" else loss.capitalize()
     yield f":::{{dropdown}} {title}"
-    heads = "".join(f" $d = {d}$, $n = {n}$ | MiB |" for n, d in sizes)
-    yield f"| value and gradient |{heads}"
-    yield "|:--|" + "--:|--:|" * len(sizes)
-    for peer in dict.fromkeys(row["peer"] for row in rows):
-        cells = []
-        for n, d in sizes:
-            of_size = {r["peer"]: r for r in rows if (r["n"], r["d"]) == (n, d)}
-            row = of_size.get(peer)
-            if row is None or "failed" in row:
-                cells += ["failed" if row else "", ""]
-                continue
-            ratio = "" if peer == FLOOR else f" ({row['seconds'] / of_size[FLOOR]['seconds']:.1f}×)"
-            cells += [_seconds(row["seconds"]) + ratio, f"{row['mib']:.0f}"]
-        name = f"**{peer}**" if peer == OURS else peer
-        yield f"| {name} | " + " | ".join(cells) + " |"
+    yield "| $d$ | $n$ | value and gradient | time | in floors | rounds | MiB |"
+    yield "|--:|--:|:--|--:|--:|--:|--:|"
+    for row in sorted(rows, key=lambda row: row["n"]):
+        cells = [row["d"], row["n"], f"**{OURS}**" if row["peer"] == OURS else row["peer"]]
+        if "failed" in row:
+            cells += ["failed", "", "", ""]
+        else:
+            floor = "" if row["peer"] == FLOOR else _times(row, floors[row["n"]], row.get("ratio"))
+            cells += [_seconds(row["seconds"]), floor, row.get("rounds", ""), f"{row['mib']:.0f}"]
+        yield f"| {' | '.join(map(str, cells))} |"
     yield ":::"
     yield ""
 
@@ -199,8 +227,7 @@ def _gpu_tables(rows):
 
 
 def _problem(row):
-    loss = "cross-entropy" if row["loss"] == "CrossEntropy" else "tail average"
-    return [loss, f"{row['load']:g}", _power(row["ridge"])]
+    return [_loss(row), f"{row['load']:g}", _power(row["ridge"])]
 
 
 def _precision_table(rows):
@@ -221,20 +248,19 @@ def _cheap_table(rows):
 
 
 def _fit_table(key, rows):
-    d, n, loss, side = key
+    d, n, _, side = key
     rows = [row for row in rows if (row["d"], row["n"], row["loss"], row["side"]) == key]
-    name = "Cross-entropy" if loss.startswith("Cross") else "Tail average"
-    yield f":::{{dropdown}} {name}, {side}: $d = {d}$, $n = {n}$"
+    yield f":::{{dropdown}} {_loss(rows[0]).capitalize()}, {side}: $d = {d}$, $n = {n}$"
     yield f"$\\nu = {rows[0]['nu']:.4g}$ at the minimum."
     yield ""
-    yield "| minimiser | gradients | Hessian products | passes | time | outcome |"
-    yield "|:--|--:|--:|--:|--:|:--|"
+    yield "| minimiser | gradients | Hessian products | passes | time | rounds | outcome |"
+    yield "|:--|--:|--:|--:|--:|--:|:--|"
     ours = next(row for row in rows if row["peer"] == OURS)
     for row in rows:
         counts = [row.get("gradients", row["passes"]), row.get("products") or "", f"{row['passes']:.0f}"]
         if row["peer"] == SILENT:
             counts[1:] = ["unknown", ""]
-        cells = [*counts, _seconds(row["seconds"]), _outcome(row, ours)]
+        cells = [*counts, _seconds(row["seconds"]), row.get("rounds", 1), _outcome(row, ours)]
         name = f"**{OURS}**" if row is ours else row["peer"]
         yield f"| {name} | " + " | ".join(str(cell) for cell in cells) + " |"
     yield ":::"
@@ -244,13 +270,41 @@ def _fit_table(key, rows):
 def _outcome(row, ours):
     if row is ours:
         return f"proved after {row['proved_passes']} passes, {_seconds(row['proved_seconds'])}"
-    passes, seconds = row["passes"] / ours["passes"], row["seconds"] / ours["seconds"]
+    passes, times = row["passes"] / ours["passes"], _times(row, ours, row.get("ratio"))
     if row["reached"] and row["peer"] == SILENT:
-        return f"{seconds:.1f} × the time"
+        return f"{times} × the time"
     if row["reached"]:
-        return f"{passes:.1f} × the passes, {seconds:.1f} × the time"
+        return f"{passes:.1f} × the passes, {times} × the time"
     why = f"failed ({row['failed']})" if "failed" in row else "out of time" if row["late"] else "gave up"
     return f"{why}, {_power(row['excess'])} above the minimum"
+
+
+def _loss(row):
+    return "cross-entropy" if row["loss"].startswith("Cross") else "tail average"
+
+
+def _between_table(rows):
+    """What our fits do between passes, where that was measured."""
+    rows = [row for row in rows if row.get("between")]
+    if not rows:
+        yield NOT_YET
+        return
+    yield "| $d$ | loss | side | passes to the proof | time | between passes, in passes | rounds |"
+    yield "|--:|:--|:--|--:|--:|--:|--:|"
+    for row in rows:
+        cells = [row["d"], _loss(row), row["side"], row["proved_passes"], _seconds(row["proved_seconds"])]
+        yield f"| {' | '.join(map(str, [*cells, shown(row['between']), row['rounds']]))} |"
+
+
+def _many_table(rows):
+    yield "| loss | $d$ | $n$ | fits | one by one | at once | in times | rounds | memories differ by |"
+    yield "|:--|" + "--:|" * 8
+    for row in rows:
+        cells = [_loss(row), *(row[name] for name in ("d", "n", "instances"))]
+        cells += [_seconds(row[way]["seconds"]) for way in ("one by one", "at once")]
+        cells += [shown(row["ratio"]), row["ratio"]["rounds"]]
+        cells += [_power(row["difference"]) if row["difference"] else "nothing"]
+        yield f"| {' | '.join(map(str, cells))} |"
 
 
 def _verdict_table(rows):
@@ -369,9 +423,15 @@ def read_gpu(path: Path = RESULTS / "gpu.csv") -> list[dict]:
         return list(csv.DictReader(file))
 
 
+def stored_page() -> str:
+    """The page that the stored tables make."""
+    many = read_results("many") if (RESULTS / "many.json").exists() else None
+    return page(*map(read_results, NAMES), read_gpu(), many, history.read())
+
+
 def main() -> None:
     """Write the page from the stored tables."""
-    PAGE.write_text(page(*map(read_results, NAMES), read_gpu()), encoding="utf-8")
+    PAGE.write_text(stored_page(), encoding="utf-8")
     print(f"wrote {PAGE.relative_to(Path.cwd()) if PAGE.is_relative_to(Path.cwd()) else PAGE}")
 
 

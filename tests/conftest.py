@@ -57,6 +57,16 @@ assert not flag, f"flag is {flag}"
 """
 
 
+@pytest.fixture
+def benchmarks_folder(monkeypatch):
+    """The scripts of the benchmarks as modules, forgotten when the test ends."""
+    folder = ROOT / "benchmarks"
+    monkeypatch.syspath_prepend(str(folder))
+    yield folder
+    for name in (path.stem for path in folder.glob("*.py")):
+        sys.modules.pop(name, None)
+
+
 @pytest.fixture(scope="session")
 def once(tmp_path_factory):
     """A function that computes something by a name, unless a process that shares these tests has done so.

@@ -1,8 +1,7 @@
 """What the benchmarks compare must be the same thing, and their page must show what was measured."""
 
 import importlib
-import sys
-from pathlib import Path
+import json
 
 import pytest
 import torch
@@ -16,26 +15,8 @@ pytestmark = [
     pytest.mark.filterwarnings(f"ignore:`torch.jit.script` is deprecated:{kind}")  # torchmin
     for kind in ("DeprecationWarning", "FutureWarning")
 ]
-FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
-
-
-@pytest.fixture(autouse=True)
-def folder(monkeypatch):
-    monkeypatch.syspath_prepend(str(FOLDER))
-    yield
-    for name in (
-        "again",
-        "fits",
-        "gpu",
-        "machine",
-        "page",
-        "pages",
-        "passes",
-        "peers",
-        "precision",
-        "verdicts",
-    ):
-        sys.modules.pop(name, None)
+pytestmark.append(pytest.mark.usefixtures("benchmarks_folder"))
+HERE = {"processor": "Abacus", "cores": 2, "date": "2026-12-01"}
 
 
 @pytest.mark.parametrize("loss", ["cross-entropy", "tail average"])
@@ -61,8 +42,10 @@ def test_every_minimiser_reaches_the_target_that_our_gap_sets():
     pairs, _ = importlib.import_module("passes").problem(30, 8, 1.0)
     found = fit(pairs, CrossEntropy(), ridge=script.RIDGE, tol=1e-7)
     target = found.objective * (1 + script.ACCURACY)
-    ours = script.run_ours(found, CrossEntropy(), target)
+    ours = script.run_ours(pairs, CrossEntropy(), target)
     assert ours["passes"] <= ours["proved_passes"] <= found.passes
+    assert ours["seconds"] <= ours["proved_seconds"]
+    assert ours["reached"]
     for name in script.PEERS:
         row = script.run_peer(name, pairs, CrossEntropy(), target, 60)
         assert row["reached"], name
@@ -76,6 +59,131 @@ def test_time_that_runs_out_is_reported():
     assert not row["reached"]
     assert row["late"]
     assert row["excess"] > 1
+
+
+@pytest.mark.parametrize("loss", ["cross-entropy", "tail average"])
+def test_all_passes_of_a_fit_are_timed_and_told_from_the_rest(loss):
+    script, peers = importlib.import_module("fits"), importlib.import_module("peers")
+    with script.passes_timed() as spent:
+        found = fit(gaussian_pairs(30, 8, seed=0), peers.LOSSES[loss], ridge=script.RIDGE)
+    assert spent.count == found.passes
+    assert spent.seconds > 0
+    assert importlib.import_module("assocmem.training.descent").loss_pass is loss_pass
+
+
+def test_a_fit_and_a_peer_are_timed_by_turns_and_a_late_peer_once():
+    script, history = importlib.import_module("fits"), importlib.import_module("history")
+    pairs = gaussian_pairs(30, 8, seed=0)
+    found = fit(pairs, CrossEntropy(), ridge=script.RIDGE, tol=1e-7)
+    target = found.objective * (1 + script.ACCURACY)
+    head = next(row for row in script.plan() if row["peer"] == script.OURS)
+    rows = script.measure(pairs, CrossEntropy(), target, script.QUICK, 60, 0)
+    assert list(rows) == [script.OURS, script.QUICK]
+    assert {row["rounds"] for row in rows.values()} == {3}
+    own, peer = rows.values()
+    assert own["between"]["low"] <= own["between"]["ratio"] <= own["between"]["high"]
+    assert peer["ratio"]["rounds"] == 3
+    lines = [
+        line for who, row in rows.items() for line in script.entered(head | {"peer": who} | row, own, HERE)
+    ]
+    assert [line["against"] for line in lines] == [script.FLOOR, "its own passes", script.QUICK]
+    assert lines[1]["ratio"] == pytest.approx(1 + own["between"]["ratio"])
+    assert {line["row"] for line in lines} == {"a fit, d = 20, cross-entropy, satisfiable"}
+    assert {*history.PLACE, "date", "commit", "ratio", "low", "high", "rounds"} == {*lines[0]}
+    late = script.measure(pairs, CrossEntropy(), target, script.QUICK, 0.0, 0)
+    assert late[script.QUICK]["rounds"] == 1
+    assert "ratio" not in late[script.QUICK]
+    assert late[script.OURS]["rounds"] == 3
+    assert list(script.entered(head | {"peer": script.QUICK} | late[script.QUICK], own, HERE)) == []
+
+
+def test_the_plan_of_fits_has_each_row_once():
+    script = importlib.import_module("fits")
+    names = [script.name(row) for row in script.plan()]
+    assert len(set(names)) == len(names)
+    assert script.name(script.plan()[-1]) == "d = 200, tail average, satisfiable, SciPy L-BFGS-B"
+    assert max(row["d"] for row in script.plan(40)) == 40
+
+
+def test_fits_that_are_asked_for_are_measured_and_kept(monkeypatch, tmp_path):
+    script, machine = importlib.import_module("fits"), importlib.import_module("machine")
+    history = importlib.import_module("history")
+    for place in (machine, history):
+        monkeypatch.setattr(place, "RESULTS", tmp_path)
+        monkeypatch.setattr(place, "commit", lambda: "aaa")
+    monkeypatch.setattr(history, "others", lambda: 0.0)
+    monkeypatch.setattr(script, "OF_DIMENSION", {8: [script.QUICK, "torch.optim.LBFGS"]})
+    monkeypatch.setattr(script, "CASES", script.CASES[:1])
+    monkeypatch.setattr(script, "warm_up", lambda: None)
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["fits.py", "--seconds", "0", *words])
+        script.main()
+        return {row["peer"]: row for row in machine.read_results("fits")["rows"]}
+
+    first = run("--only", "L-BFGS-B")
+    assert list(first) == [script.QUICK]
+    rows = run("--keep")
+    assert list(rows) == [script.OURS, script.QUICK, "torch.optim.LBFGS"]
+    assert rows[script.QUICK] == first[script.QUICK]
+    lines = history.read()
+    again = run("--only", "assocmem")
+    assert again[script.OURS] != rows[script.OURS]
+    assert again[script.QUICK] == rows[script.QUICK]
+    assert len(history.read()) == len(lines) == 4
+    assert run("--keep") == again
+
+
+def test_a_pass_its_floor_and_a_peer_are_timed_by_turns():
+    script = importlib.import_module("passes")
+    for peer in (script.FLOOR, script.OURS, "autograd, full scores"):
+        row = script.measure("cross-entropy", peer, 30, 8, 1.0, 0)
+        assert row["rounds"] == 3
+        assert ("ratio" in row) == (peer != script.FLOOR)
+        assert ("to_ours" in row) == (peer not in (script.FLOOR, script.OURS))
+        lines = script.entered(
+            {"d": 8, "loss": "cross-entropy", "scale": "small norm", "peer": peer} | row, HERE
+        )
+        assert len(lines) == (peer == script.OURS)
+
+
+def test_fits_at_once_are_compared_with_the_same_one_by_one():
+    script = importlib.import_module("many")
+    head = {"d": 6, "n": 12, "loss": repr(CrossEntropy()), "instances": 3}
+    row = head | script.measure(head, 0, script.one_by_one)
+    assert row["difference"] == 0
+    (line,) = script.entered(row, HERE)
+    assert (line["row"], line["against"]) == ("3 fits, d = 6, cross-entropy, at once", "one by one")
+    table = list(importlib.import_module("page")._many_table([row]))
+    assert table[2].startswith("| cross-entropy | 6 | 12 | 3 |")
+    assert table[2].endswith("| 3 | nothing |")
+
+
+def test_the_quick_run_measures_ratios_of_everything_that_matters(monkeypatch):
+    quick = importlib.import_module("quick")
+    monkeypatch.setattr(quick, "SECONDS", 0)
+    monkeypatch.setattr(quick.many, "at_once", quick.many.one_by_one)
+    monkeypatch.setattr(quick, "INSTANCES", 2)
+    monkeypatch.setattr(quick, "PASSES", [(30, 8, "tail average", "small norm")])
+    monkeypatch.setattr(
+        quick, "FITS", [(8, CrossEntropy(), 0.075, quick.QUICK), (8, CrossEntropy(), 0.075, None)]
+    )
+    monkeypatch.setattr(quick, "MANY", [(8, CrossEntropy(), 0.075)])
+    monkeypatch.setattr(quick, "VERDICTS", [(30, 9, "infeasible")])
+    found = [row for made in quick.rows() for row in made]
+    against = [quick.FLOOR, quick.FLOOR, quick.QUICK, quick.FLOOR, "one by one", quick.FLOOR]
+    assert [row[1] for row in found] == against
+    assert all(ratio["low"] <= ratio["ratio"] <= ratio["high"] for *_, ratio in found)
+    assert len({row[:2] for row in found}) == len(found)
+
+
+def test_the_verdicts_of_the_quick_run_are_those_that_it_names():
+    quick, verdicts = (
+        importlib.import_module("quick"),
+        importlib.import_module("machine").read_results("verdicts"),
+    )
+    found = {(row["n"], row["d"]): row["feasible"] for row in verdicts["rows"] if row["way"] == "assocmem"}
+    assert all(found[n, d] == (what == "feasible") for n, d, what in quick.VERDICTS)
 
 
 def test_linear_programs_and_ours_agree_and_no_forgery_passes():
@@ -213,12 +321,31 @@ def test_rows_of_another_card_are_not_kept(monkeypatch, tmp_path):
 
 
 def test_the_page_shows_the_stored_tables():
-    page, machine = importlib.import_module("page"), importlib.import_module("machine")
-    tables = [machine.read_results(name) for name in page.NAMES]
-    text = page.page(*tables, page.read_gpu())
+    page = importlib.import_module("page")
+    text = page.stored_page()
     assert page.PAGE.read_text(encoding="utf-8") == text
     assert "<<" not in text
     assert (page.UNMEASURED in text) == (not page.read_gpu())
+
+
+def test_the_page_shows_intervals_where_there_are_rounds_and_none_where_there_are_not():
+    page, machine = importlib.import_module("page"), importlib.import_module("machine")
+    tables = {name: machine.read_results(name) for name in page.NAMES}
+    fits = json.loads(json.dumps(tables["fits"]))
+    own, peer = (row for row in fits["rows"] if row["d"] == 200)
+    for row in (own, peer):
+        row |= {"rounds": 3, "date": "2027-01-02"}
+    own["between"] = {"ratio": 0.25, "low": 0.24, "high": 0.26, "rounds": 3}
+    peer["ratio"] = {"ratio": 4.1, "low": 3.9, "high": 4.3, "rounds": 3}
+    text = page.page(**tables | {"fits": fits}, many=None, runs=[])
+    assert "| 4.10 (3.90 to 4.30) | SciPy L-BFGS-B |" in text  # of the table on top
+    assert "| 3 | 5.4 × the passes, 4.10 (3.90 to 4.30) × the time |" in text
+    assert "| 200 | tail average | satisfiable |" in text
+    assert "| 0.25 (0.24 to 0.26) | 3 |" in text
+    assert "to 2027-01-02" in text
+    single = {name: x for name, x in peer.items() if name not in ("ratio", "rounds")}
+    assert page._outcome(single, own).endswith("× the time")
+    assert "(" not in page._outcome(single, own)
 
 
 def test_the_page_names_the_card_that_was_measured(tmp_path):
