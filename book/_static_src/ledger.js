@@ -18,8 +18,7 @@ window.MathJax = {
         waiting.clear();
       };
       addEventListener("beforeprint", all);
-      while (waiting.size) {
-        await pause();
+      for (await pause(); waiting.size; await pause()) {
         const place = next();
         waiting.delete(place);
         MathJax.typeset([place]);
