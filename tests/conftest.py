@@ -1,5 +1,6 @@
 """Shared by all tests: a deterministic hypothesis profile and a small project to run."""
 
+import gc
 import os
 import pickle
 import shutil
@@ -21,6 +22,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # Workers share the cores out: one thread each, and more where a test asks for them. Libraries that count
     # read this when they are loaded, which is later.
     os.environ |= dict.fromkeys(THREAD_SETTINGS, "1")
+
+gc.disable()  # until all tests are collected: what is made meanwhile stays
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore interrupts
 
@@ -55,6 +58,12 @@ print(n, scale, xs, word, Path.cwd().exists())
 print(sys.prefix, file=sys.stderr)
 assert not flag, f"flag is {flag}"
 """
+
+
+def pytest_collection_finish():
+    """Let rubbish be looked for, though not among the tests, of which there are thousands."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
