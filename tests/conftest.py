@@ -60,6 +60,15 @@ assert not flag, f"flag is {flag}"
 """
 
 
+LONG = "test_packaging.py", "test_sweeps.py"
+"""Modules whose tests take long, one by one, and would be among the last."""
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with them: processes that share the tests end together when short ones come last."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+
+
 def pytest_collection_finish():
     """Let rubbish be looked for, though not among the tests, of which there are thousands."""
     gc.freeze()
