@@ -48,6 +48,8 @@ def folder(tmp_path, monkeypatch):
     before = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), str(here), *before]))
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # modules that change within a second look the same
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     return here
 
 
