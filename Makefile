@@ -18,7 +18,8 @@ pdf: $(READY)             ## the book as a PDF (needs LaTeX: book/how_to.md)
 editions: $(READY)        ## both side by side: rendering and printing take one core each
 	@$(BIN)/python -m assocmem build --pdf
 
-# Hundreds of short-lived interpreters import the package: where they may not keep what they compile, it is there.
+# Hundreds of short-lived interpreters import the package, and each of two processes all tests: what they compile is kept.
+test check newest: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)            ## ruff and pytest
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/ruff check .

@@ -22,6 +22,7 @@ PAGES = {
     "book/sections/scalar_theory": "section 7",
     "book/sections/ridgeless_limit": "section 9",
     "book/explore_capacity": "an explorer",
+    "book/ledger": "the ledger",
 }
 """Pages that are opened, with what the table calls them."""
 VISITS = 5

@@ -1,5 +1,6 @@
 """Shared by all tests: a deterministic hypothesis profile and a small project to run."""
 
+import gc
 import os
 import pickle
 import shutil
@@ -21,6 +22,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # Workers share the cores out: one thread each, and more where a test asks for them. Libraries that count
     # read this when they are loaded, which is later.
     os.environ |= dict.fromkeys(THREAD_SETTINGS, "1")
+
+gc.disable()  # until all tests are collected: what is made meanwhile stays
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore interrupts
 
@@ -65,6 +68,21 @@ def benchmarks_folder(monkeypatch):
     yield folder
     for name in (path.stem for path in folder.glob("*.py")):
         sys.modules.pop(name, None)
+
+
+LONG = "test_packaging.py", "test_sweeps.py"
+"""Modules whose tests take long, one by one, and would be among the last."""
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with them: processes that share the tests end together when short ones come last."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+
+
+def pytest_collection_finish():
+    """Let rubbish be looked for, though not among the tests, of which there are thousands."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

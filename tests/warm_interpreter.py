@@ -27,6 +27,8 @@ LIBRARIES = (
     "pandas",
     "matplotlib.pyplot",
     "ipykernel.kernelapp",
+    "sphinx.cmd.build",
+    "sphinx_book_theme",
 )
 PASSED_ON = (signal.SIGINT, signal.SIGTERM)
 SIZE = 8

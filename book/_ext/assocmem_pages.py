@@ -53,7 +53,7 @@ def add_around_section(app: Sphinx, docname: str, source: list[str]) -> None:
 def add_filter(
     app: Sphinx, pagename: str, templatename: str, context: dict, doctree: nodes.document | None
 ) -> None:
-    """Load the script of the ledger's filter on that page alone.
+    """Load the script of the ledger, its filter and its formulas, on that page alone.
 
     Parameters
     ----------

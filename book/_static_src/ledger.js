@@ -1,3 +1,34 @@
+// The ledger has a thousand formulas. They are typeset piece by piece, what is in sight first, and the page answers meanwhile.
+// Who prints it sooner gets the others at once.
+window.MathJax = {
+  ...window.MathJax,
+  startup: {
+    async pageReady() {
+      const pause = () => new Promise((resume) => setTimeout(resume));
+      const formulas = [...document.querySelectorAll(".bd-article .math")];
+      const waiting = new Set(formulas.map((formula) => formula.closest(".ledger-entry") ?? formula));
+      const inSight = new Set();
+      const watch = new IntersectionObserver((changes) => {
+        for (const { target, isIntersecting } of changes) inSight[isIntersecting ? "add" : "delete"](target);
+      });
+      waiting.forEach((place) => watch.observe(place));
+      const next = () => [...inSight].find((place) => waiting.has(place)) ?? waiting.values().next().value;
+      const all = () => {
+        MathJax.typeset([...waiting]);
+        waiting.clear();
+      };
+      addEventListener("beforeprint", all);
+      for (await pause(); waiting.size; await pause()) {
+        const place = next();
+        waiting.delete(place);
+        MathJax.typeset([place]);
+      }
+      watch.disconnect();
+      removeEventListener("beforeprint", all);
+    },
+  },
+};
+
 // The filter of the ledger: by verdict, by kind of check, by section and by words. What is chosen stands in the address, so that
 // a link can lead to a part of the ledger. Without this script the page shows all entries.
 document.addEventListener("DOMContentLoaded", () => {

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from types import SimpleNamespace
 
@@ -216,7 +215,7 @@ def test_the_card_has_the_size_that_the_tags_tell(extension):
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory):
+def build(tmp_path_factory, warm):
     """A small book, built for an address or for none, each time on top of the build before."""
     source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("html")
     (source / "book").mkdir()
@@ -230,7 +229,7 @@ def build(tmp_path_factory):
         settings = {"extensions": "assocmem_publish", "root_doc": "book/index"}
         settings |= {"html_title": "Book", "html_theme": "sphinx_book_theme"}
         named = [word for name, value in settings.items() for word in ("-D", f"{name}={value}")]
-        command = [sys.executable, "-m", "sphinx", "-qnCW", *named, str(source), str(built)]
+        command = [warm, "-m", "sphinx", "-qnCW", *named, str(source), str(built)]
         folders = os.pathsep.join(str(ROOT / name) for name in ("book/_ext", "src"))
         variables = {"PYTHONPATH": folders, "ASSOCMEM_REPOSITORY_URL": address}
         done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)

@@ -475,6 +475,21 @@ def test_list_and_params_say_what_there_is(project, capsys):
     assert len(rest) == 5
 
 
+AT_ONCE = """
+import sys
+from assocmem.__main__ import main
+asked = (["list"], ["params", "tiny"], ["run", "tinny"], ["run", "tiny", "-p", "n", "0"])
+answers = [main(words) for words in asked]
+slow = "numpy scipy torch numba pandas matplotlib IPython nbformat papermill jupytext"
+print(answers, set(slow.split()) & set(sys.modules))
+"""
+
+
+def test_what_needs_no_library_waits_for_none(project):
+    done = subprocess.run([FRESH, "-c", AT_ONCE], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[0, 0, 2, 2] set()"
+
+
 def test_verdicts_other_than_the_text_reports_are_noted(project, capsys):
     checks = """
 # %%

@@ -168,6 +168,37 @@ def test_paper_shows_all_entries_and_no_filter(page, origin, claims):
     assert not page.locator("form.ledger-filter").is_visible()
 
 
+LEFT = """
+    () => [...document.querySelectorAll('.bd-article .math')]
+        .filter(formula => !formula.querySelector('mjx-container')).length
+"""
+
+
+@pytest.mark.parametrize("origin", ["disk"], indirect=True)
+def test_a_link_leads_to_its_entry_while_formulas_are_typeset(page, origin):
+    top = "node => node.getBoundingClientRect().top"
+    page.goto(f"{origin}/book/ledger.html#lemma-20")
+    page.wait_for_function(f"({LEFT})() === 0")
+    assert 0 <= page.locator("#lemma-20").evaluate(top) < 400
+    page.evaluate("scrollTo(0, 0)")
+    page.locator(".ledger-overview a[href='#proposition-1']").click()
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert 0 <= page.locator("#proposition-1").evaluate(top) < 400
+    assert page.trouble == []
+
+
+@pytest.mark.parametrize("origin", ["disk"], indirect=True)
+def test_paper_does_not_wait_for_formulas(page, origin):
+    page.goto(f"{origin}/book/ledger.html", wait_until="domcontentloaded")
+    page.wait_for_function("() => document.querySelector('.ledger-entry mjx-container')")
+    assert page.evaluate(f"dispatchEvent(new Event('beforeprint')), ({LEFT})()") == 0
+    assert page.evaluate("MathJax.startup.promise.then(() => true)")
+    page.emulate_media(media="print")
+    kinds = "nodes => [...new Set(nodes.map(node => getComputedStyle(node).contentVisibility))]"
+    assert page.locator(".ledger-entry").evaluate_all(kinds) == ["visible"]
+    assert page.trouble == []
+
+
 @pytest.mark.parametrize("origin", ["disk"], indirect=True)
 def test_without_scripts_the_ledger_is_complete(browser, origin, claims):
     context = browser.new_context(java_script_enabled=False)

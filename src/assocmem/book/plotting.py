@@ -104,7 +104,7 @@ def use_style() -> None:
 
 def _shown(figure):
     """A figure as a notebook keeps it, sharp and small, with its size on the page."""
-    drawn = retina_figure(figure, base64=False)
+    drawn = retina_figure(figure, base64=False, pil_kwargs={"compress_level": 1})  # it is packed again below
     if drawn is None:  # an empty figure
         return None
     png, size = drawn

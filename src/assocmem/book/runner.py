@@ -57,6 +57,10 @@ CELL_FILE = r"[/\\]ipykernel_\d+[/\\]\d+\.py"
 """How the name ends that a kernel makes up for the text of a cell, with which warnings of Python begin."""
 
 
+ENGINE = "assocmem"
+"""What papermill calls the engine that executes sections."""
+
+
 class SectionFailed(RuntimeError):
     """A cell raised or did not show what it should, or the kernel died; one line says where and why."""
 
@@ -297,15 +301,31 @@ def _papermill(source, output, parameters, folder):
         from nbclient.exceptions import DeadKernelError
         from papermill.exceptions import PapermillExecutionError
 
+        papermill.engines.papermill_engines.register(ENGINE, _engine())
+        how = {"engine_name": ENGINE, "kernel_name": KERNEL["name"], "progress_bar": False}
         try:
-            papermill.execute_notebook(
-                source, output, parameters, kernel_name=KERNEL["name"], progress_bar=False, cwd=folder
-            )
+            papermill.execute_notebook(source, output, parameters, cwd=folder, **how)
         except PapermillExecutionError as error:
             return f"cell {error.cell_index + 1}: {error.ename}: {' '.join(str(error.evalue).split())}"
         except DeadKernelError:
             return DEATH
     return ""
+
+
+def _engine():
+    """Papermill's engine, which writes the notebook at the end, not before and after each cell as well."""
+    from papermill.engines import NBClientEngine
+
+    class Engine(NBClientEngine):
+        @classmethod
+        def execute_managed_notebook(cls, nb_man, kernel_name, **keywords):
+            nb_man.save = lambda **_: None
+            try:
+                super().execute_managed_notebook(nb_man, kernel_name, **keywords)
+            finally:
+                del nb_man.save  # papermill writes now, whatever has happened
+
+    return Engine
 
 
 def _last_place(cells):

@@ -143,14 +143,14 @@ def function_source(name: str) -> str:
     KeyError
         If there is none of that name.
     """
-    return _functions(POINTS, POINTS.stat().st_mtime_ns)[name]
+    return ast.get_source_segment(*_functions(POINTS, POINTS.stat().st_mtime_ns)[name])
 
 
 @cache
 def _functions(path, _changed):
+    """The text and the node of each function of a module; cutting one out takes longer than reading it."""
     text = path.read_text(encoding="utf-8")
-    nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-    return {node.name: ast.get_source_segment(text, node) for node in nodes}
+    return {node.name: (text, node) for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
 
 
 def bare(text: str) -> str:
@@ -158,7 +158,7 @@ def bare(text: str) -> str:
 
     Cut out of the text itself, so that all versions of Python give the same.
     """
-    return _without(text, list(_docstrings(ast.parse(text))))
+    return _without(text, list(_docstrings(ast.walk(ast.parse(text)))))
 
 
 def _without(text, nodes):
@@ -182,8 +182,8 @@ def _cut(lines, node):
     lines[first : last + 1] = [before + after] + [""] * (last - first)
 
 
-def _docstrings(tree):
-    for node in ast.walk(tree):
+def _docstrings(nodes):
+    for node in nodes:
         if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             first = node.body[0] if node.body else None
             value = first.value if isinstance(first, ast.Expr) else None
@@ -191,9 +191,9 @@ def _docstrings(tree):
                 yield value
 
 
-def _meanings(tree):
+def _meanings(nodes):
     """The strings beside the types of parameters, as in ``n: Annotated[int, "pairs; [2, 100]"]``."""
-    for argument in ast.walk(tree):
+    for argument in nodes:
         note = argument.annotation if isinstance(argument, ast.arg) else None
         if isinstance(note, ast.Subscript) and ast.unparse(note.value).split(".")[-1] == "Annotated":
             texts = note.slice.elts[1:] if isinstance(note.slice, ast.Tuple) else []
@@ -246,8 +246,9 @@ def _without_imports(text):
     The texts in the annotations of parameters are taken out too.
     """
     tree = ast.parse(text)
-    imports = [node for node in ast.walk(tree) if _is_ours(node)]
-    return _without(text, [*_docstrings(tree), *imports, *_meanings(tree)]), list(_bindings(tree))
+    nodes = list(ast.walk(tree))
+    imports = [node for node in nodes if _is_ours(node)]
+    return _without(text, [*_docstrings(nodes), *imports, *_meanings(nodes)]), list(_bindings(tree))
 
 
 def _is_ours(node):
@@ -266,6 +267,8 @@ def _bindings(tree, scope="module") -> Iterator[tuple[str, str, str, Path | None
     the package gives one import for each name that it offers.
     """
     for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.expr):
+            continue  # nothing is imported there
         inner = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         yield from _bindings(node, f"{scope}.{node.name}" if inner else scope)
         if isinstance(node, ast.Import):
