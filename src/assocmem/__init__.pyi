@@ -70,5 +70,7 @@ from .training.list_fit import ListFit as ListFit
 from .training.list_fit import fit_list as fit_list
 from .training.losses import CrossEntropy as CrossEntropy
 from .training.losses import TailAverage as TailAverage
+from .training.many import fit_many as fit_many
+from .training.many import fit_path as fit_path
 
 __version__: str
