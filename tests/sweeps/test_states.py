@@ -98,8 +98,7 @@ def test_a_failed_point_keeps_its_state(sweep, monkeypatch):
 
     monkeypatch.setattr("assocmem.training.fit.EASY_SHARE", -1.0)
     with monkeypatch.context() as patch:
-        patch.setattr("assocmem.training.descent._lbfgs_product", full)
-        patch.setattr("assocmem.training.descent.exact_inverse", full)
+        patch.setattr("assocmem.training.history.History.times", full)
         assert main(["sweep", "run", "mine.yml"]) == 1
     assert state.exists()
     assert main(["sweep", "run", "mine.yml", "--retry"]) == 0

@@ -33,6 +33,7 @@ def twice(tmp_path, monkeypatch):
     # whoever changed it: the folder must stand in the environment as well.
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "kept"))
+    numba.njit(lambda x: x)(1)  # settings are read anew here, and not between what is kept and what is read
 
     def start():
         spec = importlib.util.spec_from_file_location("small", path)

@@ -232,11 +232,34 @@ class Exact:
         return near and _changes(self.pairs, self.bends, self.features, done) < 0.5 * CHANGED
 
     def change(self, done: Pass, ridge: float) -> tuple[float, float]:
-        """As `Model.change`; nothing is said to change, since the inverse stays what it is."""
+        """As `Model.change`; nothing is said to change, since the inverse stays what it is.
+
+        Parameters
+        ----------
+        done : Pass
+        ridge : float
+
+        Returns
+        -------
+        scale, share : float
+            One each.
+        """
         return 1.0, 1.0
 
     def inverse(self, done: Pass, W: torch.Tensor, ridge: float) -> Inverse:
-        """The inverse at the memory of the factor, whatever the arguments; see `Model.inverse`."""
+        """The inverse at the memory of the factor, whatever the arguments.
+
+        Parameters
+        ----------
+        done : Pass
+        W : Tensor, shape (d_out, d_in)
+        ridge : float
+            All as in `Model.inverse`.
+
+        Returns
+        -------
+        callable
+        """
         return self.times
 
 
