@@ -7,7 +7,7 @@ Both ways are timed by turns, and the ratio is that of each round. A row is writ
 """
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import assocmem  # noqa: F401  before torch, whose threads it tells how to wait  # isort: skip
 import history
@@ -20,6 +20,7 @@ from assocmem.pairs.data import Pairs, gaussian_pairs
 from assocmem.pairs.sizes import pairs_at_load
 from assocmem.training.fit import Fit, fit
 from assocmem.training.losses import CrossEntropy
+from assocmem.training.many import fit_many
 
 CASES: list[tuple[Loss, float]] = [(CrossEntropy(), 0.075), (TAIL, 0.28)]
 """Losses, and loads ``n / d^2`` on their satisfiable side."""
@@ -35,9 +36,7 @@ def one_by_one(problems: Sequence[Pairs], loss: Loss) -> list[Fit]:
 
 def at_once(problems: Sequence[Pairs], loss: Loss) -> list[Fit]:
     """The same fits in one call."""
-    from assocmem.training.fit import fit_many
-
-    return fit_many(list(problems), loss, ridge=RIDGE, tol=ACCURACY)
+    return fit_many(problems, loss, ridge=RIDGE, tol=ACCURACY)
 
 
 def plan() -> list[dict]:
@@ -53,7 +52,7 @@ def name(row: dict) -> str:
     return f"{row['instances']} fits, d = {row['d']}, {NAMES[row['loss']]}"
 
 
-def measure(row: dict, seconds: float, together: Callable[[Sequence[Pairs], Loss], list[Fit]]) -> dict:
+def measure(row: dict, seconds: float) -> dict:
     """Times of both ways, their ratio, and how far the memories differ.
 
     Parameters
@@ -62,8 +61,6 @@ def measure(row: dict, seconds: float, together: Callable[[Sequence[Pairs], Loss
         The problem.
     seconds : float
         How long rounds are begun.
-    together : callable
-        Fits several pairs at once; called as `at_once` is.
 
     Returns
     -------
@@ -72,7 +69,7 @@ def measure(row: dict, seconds: float, together: Callable[[Sequence[Pairs], Loss
     """
     loss = next(loss for loss, _ in CASES if repr(loss) == row["loss"])
     problems = [gaussian_pairs(row["n"], row["d"], seed=seed) for seed in range(row["instances"])]
-    ways, found = {ONE_BY_ONE: one_by_one, AT_ONCE: together}, {}
+    ways, found = {ONE_BY_ONE: one_by_one, AT_ONCE: at_once}, {}
 
     def taken(way):
         def run():
@@ -80,7 +77,7 @@ def measure(row: dict, seconds: float, together: Callable[[Sequence[Pairs], Loss
 
         return run
 
-    together(problems[:2], loss)  # whatever is compiled at first use
+    at_once(problems[:2], loss)  # whatever is compiled at first use
     times = by_turns({way: clock(taken(way)) for way in ways}, seconds)
     pairs = zip(found[ONE_BY_ONE], found[AT_ONCE], strict=True)
     difference = max(float((x.W - y.W).abs().max() / x.W.abs().max()) for x, y in pairs)
@@ -104,7 +101,7 @@ def main() -> None:
     here = machine()
     rows = Rows("many", here, plan(), name, options, ridge=RIDGE, accuracy=ACCURACY)
     for row in rows.asked(plan()):
-        measured = row | measure(row, options.seconds, at_once)
+        measured = row | measure(row, options.seconds)
         rows.add(measured)
         history.add(entered(measured, here))
 

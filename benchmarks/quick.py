@@ -83,7 +83,7 @@ def fit_rows(d: int, loss: fits.Loss, load: float, peer: str | None) -> Found:
 def many_rows(d: int, loss: fits.Loss, load: float) -> Found:
     """Fits at once against the same one by one."""
     row = {"d": d, "n": pairs_at_load(load, d), "loss": repr(loss), "instances": INSTANCES}
-    found = many.measure(row, SECONDS, many.at_once)
+    found = many.measure(row, SECONDS)
     yield f"{many.name(row)}, {many.AT_ONCE}", many.ONE_BY_ONE, turned(found["ratio"])
 
 

@@ -150,7 +150,7 @@ def test_a_pass_its_floor_and_a_peer_are_timed_by_turns():
 def test_fits_at_once_are_compared_with_the_same_one_by_one():
     script = importlib.import_module("many")
     head = {"d": 6, "n": 12, "loss": repr(CrossEntropy()), "instances": 3}
-    row = head | script.measure(head, 0, script.one_by_one)
+    row = head | script.measure(head, 0)
     assert row["difference"] == 0
     (line,) = script.entered(row, HERE)
     assert (line["row"], line["against"]) == ("3 fits, d = 6, cross-entropy, at once", "one by one")
@@ -162,7 +162,6 @@ def test_fits_at_once_are_compared_with_the_same_one_by_one():
 def test_the_quick_run_measures_ratios_of_everything_that_matters(monkeypatch):
     quick = importlib.import_module("quick")
     monkeypatch.setattr(quick, "SECONDS", 0)
-    monkeypatch.setattr(quick.many, "at_once", quick.many.one_by_one)
     monkeypatch.setattr(quick, "INSTANCES", 2)
     monkeypatch.setattr(quick, "PASSES", [(30, 8, "tail average", "small norm")])
     monkeypatch.setattr(
