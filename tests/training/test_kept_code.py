@@ -74,6 +74,27 @@ def test_code_of_another_version_is_not_run(twice):
     assert [twice(), twice()] == [(15, 0), (15, 1)]
 
 
+def test_code_that_calls_another_module_follows_its_changes(twice, monkeypatch):
+    """Compiled code has that of what it calls inside, and Numba looks at the file of the caller alone."""
+    path = twice.module.with_name("caller.py")
+    path.write_text(
+        "import small\nfrom assocmem.training.kept_code import compiled\n"
+        "inner = compiled(small.twice)\ndef four_times(x):\n    return inner(inner(x))\n"
+    )
+    monkeypatch.syspath_prepend(str(path.parent))
+
+    def start(uses):
+        for name in ("small", "caller"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        caller = importlib.import_module("caller")
+        function = compiled(caller.four_times, uses=[sys.modules["small"]] if uses else ())
+        return function(3), sum(function.stats.cache_hits.values())
+
+    assert [start(True), start(True)] == [(12, 0), (12, 1)]
+    twice.module.write_text(MODULE.replace("2 * x", "5 * x + 0"))
+    assert [start(True), start(True)] == [(75, 0), (75, 1)]
+
+
 def test_where_no_folder_can_be_written_it_compiles(twice, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null/kept")
     monkeypatch.setattr(numba.config, "CACHE_DIR", "/dev/null/kept")

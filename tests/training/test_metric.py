@@ -71,26 +71,26 @@ def test_a_factor_serves_other_ridges_and_scales(ridge):
     assert scale == 1
     K = float(shared_curvature(pairs, done).trace())
     assert share == pytest.approx((K + ridge / 8) / (K + RIDGE / 8), rel=1e-12)
-    assert made.serves(done, RIDGE, closely=True)
-    own = Model(pairs, done, ridge, pairs.n).inverse(done, W, ridge)(D)
-    assert float((made.inverse(done, W, ridge)(D) - own).norm()) < 0.15 * float(own.norm())
+    assert made.serves(done, (1.0, 1.0), closely=True)
+    own = Model(pairs, done, ridge, pairs.n).inverse(done, W)(D)
+    assert float((made.inverse(done, W, (scale, share))(D) - own).norm()) < 0.15 * float(own.norm())
     if share > 2:  # as it stands it is far off
-        assert float((made.inverse(done, W, RIDGE)(D) - own).norm()) > 0.5 * float(own.norm())
-        assert not made.serves(done, ridge, closely=False)
+        assert float((made.inverse(done, W)(D) - own).norm()) > 0.5 * float(own.norm())
+        assert not made.serves(done, (scale, share), closely=False)
 
 
 def test_a_factor_serves_until_keys_or_features_have_moved():
     pairs, W, _, done = problem(TailAverage(0.3, 3.0))
     made = Model(pairs, done, RIDGE, pairs.n)
     near, far = (loss_pass(pairs, TailAverage(0.3, 3.0), W * x, features=True) for x in (1.02, 2.0))
-    assert made.serves(near, RIDGE, closely=False)
-    assert not made.serves(far, RIDGE, closely=False)
+    assert made.serves(near, made.change(near, RIDGE), closely=False)
+    assert not made.serves(far, made.change(far, RIDGE), closely=False)
     nearer = loss_pass(pairs, TailAverage(0.3, 3.0), W * 1.001, features=True)
-    assert made.serves(nearer, RIDGE, closely=True)
-    assert not made.serves(
-        loss_pass(pairs, TailAverage(0.3, 3.0), W * 1.1, features=True), RIDGE, closely=True
-    )
-    assert Model(pairs, done, RIDGE, 0).serves(far, RIDGE, closely=True)  # it has no factor
+    assert made.serves(nearer, made.change(nearer, RIDGE), closely=True)
+    near = loss_pass(pairs, TailAverage(0.3, 3.0), W * 1.1, features=True)
+    assert not made.serves(near, made.change(near, RIDGE), closely=True)
+    bare = Model(pairs, done, RIDGE, 0)
+    assert bare.serves(far, bare.change(far, RIDGE), closely=True)  # it has no factor
 
 
 def test_the_curvature_of_a_scaled_tail_average_is_that_of_its_margin():

@@ -6,9 +6,10 @@ folder. Scores are float64; other types and devices go to `assocmem.training.col
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from types import ModuleType
 
 import numpy as np
 import torch
@@ -65,14 +66,27 @@ small integers are exact."""
 C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12 = [1 / math.factorial(i) for i in range(2, 13)]
 
 
-def _compiled(*freedoms: str) -> Callable[[Callable], Callable]:
+def compiled_loops(*freedoms: str, uses: Sequence[ModuleType] = ()) -> Callable[[Callable], Callable]:
     """Compile a function; sums may be reordered where ``reassoc`` is among the freedoms.
 
     A function with freedoms becomes part of each that calls it. Otherwise its sums would have one order in
     the process that compiles it, and another where the caller is read from the folder.
+
+    Parameters
+    ----------
+    *freedoms : str
+        Of floating-point arithmetic, as Numba calls them.
+    uses : sequence of modules
+        As in `assocmem.training.kept_code.compiled`.
+
+    Returns
+    -------
+    callable
+        A decorator.
     """
     return partial(
         compiled,
+        uses=uses,
         nogil=True,
         error_model="numpy",
         fastmath={"contract", "nsz", *freedoms},
@@ -88,7 +102,7 @@ def suits(x: torch.Tensor) -> bool:
 def log_sum_exp(x: torch.Tensor) -> torch.Tensor:
     """Log-sum-exp of each column, shape (b,); ``x``, shape (n, b), becomes the softmax."""
     c = x.new_empty(x.shape[1])
-    _each_column(_log_sum_exps, x, c)
+    _each_column(log_sum_exps, x, c)
     return c
 
 
@@ -117,7 +131,7 @@ def tail(
     mu, excess : Tensor, shape (b,)
     """
     mu, excess = torch.empty_like(guess), torch.empty_like(guess)
-    _each_column(_tails, x, mu, excess, guess, doubt, spread, constants=(k, beta))
+    _each_column(tails, x, mu, excess, guess, doubt, spread, constants=(k, beta))
     return mu, excess
 
 
@@ -155,8 +169,17 @@ def _each_column(function: Callable, x: torch.Tensor, *vectors: torch.Tensor, co
         x.copy_(rows.T)
 
 
-@_compiled()
-def _log_sum_exps(rows, c):
+@compiled_loops()
+def log_sum_exps(rows: np.ndarray, c: np.ndarray) -> None:
+    """`log_sum_exp` with the scores of a key side by side.
+
+    Parameters
+    ----------
+    rows : array, shape (b, n)
+        Overwritten by the softmax.
+    c : array, shape (b,)
+        Written.
+    """
     E, T = np.empty(rows.shape[1]), np.empty(rows.shape[1])
     for i in range(len(rows)):
         x = rows[i]
@@ -167,8 +190,29 @@ def _log_sum_exps(rows, c):
         c[i] = top + math.log(total)
 
 
-@_compiled()
-def _tails(rows, mu, excess, guess, doubt, spread, k, beta):
+@compiled_loops()
+def tails(
+    rows: np.ndarray,
+    mu: np.ndarray,
+    excess: np.ndarray,
+    guess: np.ndarray,
+    doubt: np.ndarray,
+    spread: np.ndarray,
+    k: float,
+    beta: float,
+) -> None:
+    """`tail` with the scores of a key side by side.
+
+    Parameters
+    ----------
+    rows : array, shape (b, n)
+        Overwritten by ``T``.
+    mu, excess : array, shape (b,)
+        Written.
+    guess, doubt, spread : array, shape (b,)
+    k, beta : float
+        All as in `tail`.
+    """
     n = rows.shape[1]
     E, T, near, places = np.empty(n), np.empty(n), np.empty(n), np.empty(n, np.int64)
     for i in range(len(rows)):
@@ -182,7 +226,7 @@ def _tails(rows, mu, excess, guess, doubt, spread, k, beta):
             excess[i] = _finish(x, mu[i], factor, k, beta, E)
 
 
-@_compiled()
+@compiled_loops()
 def _tails_at(rows, excess, total, mu, k, beta):
     E, T = np.empty(rows.shape[1]), np.empty(rows.shape[1])
     for i in range(len(rows)):
@@ -191,7 +235,7 @@ def _tails_at(rows, excess, total, mu, k, beta):
         excess[i] = _finish(rows[i], mu[i], 1.0, k, beta, E)
 
 
-@_compiled()
+@compiled_loops()
 def _tail_of_few(x, guess, doubt, width, k, beta, E, T, near, places):
     """The tail where few scores are near the threshold, and only they are searched.
 
@@ -215,7 +259,7 @@ def _tail_of_few(x, guess, doubt, width, k, beta, E, T, near, places):
     return True, mu, excess + beyond + above * (high - mu)
 
 
-@_compiled()
+@compiled_loops()
 def _pick_between(x, low, high, near, places):
     """Copy the scores between two levels; count those above and those between, sum what exceeds the upper."""
     above, count, beyond = 0, 0, 0.0
@@ -230,7 +274,7 @@ def _pick_between(x, low, high, near, places):
     return above, count, beyond
 
 
-@_compiled()
+@compiled_loops()
 def _search(x, mu, doubt, k, m, beta, E, T):
     """Threshold at which the sigmoids of m scores sum to k, and what the exponentials ``E`` lack to be there.
 
@@ -290,7 +334,7 @@ def _search(x, mu, doubt, k, m, beta, E, T):
         stride = (WIDER if wild else 2) * max(stride, step)
 
 
-@_compiled()
+@compiled_loops()
 def _middle(low, high, beta):
     """A number between two others that halves the orders of magnitude between them, down to ``1 / beta``."""
     if low < 0 < high:
@@ -302,7 +346,7 @@ def _middle(low, high, beta):
     return size if high > 0 else -size
 
 
-@_compiled()
+@compiled_loops()
 def _finish(x, mu, factor, k, beta, E):
     """Sum of ``softplus(beta (x - mu)) / beta``; ``x`` becomes ``T``, ``E`` the sigmoids."""
     hinge = _sigmoids(x, mu, factor, E)
@@ -314,7 +358,7 @@ def _finish(x, mu, factor, k, beta, E):
     return hinge - rounding / beta
 
 
-@_compiled()
+@compiled_loops()
 def _exponentials(x, mu, beta, E, T):
     """Write ``exp(beta (mu - x))`` into ``E``; ``T`` is working memory.
 
@@ -338,7 +382,7 @@ def _exponentials(x, mu, beta, E, T):
         exponents[j] += powers[j] << 52
 
 
-@_compiled("reassoc", "arcp")
+@compiled_loops("reassoc", "arcp")
 def _sums(E, factor):
     """Sum of the sigmoids and of their squares."""
     total, squares = 0.0, 0.0
@@ -349,7 +393,7 @@ def _sums(E, factor):
     return total * factor, squares * factor * factor
 
 
-@_compiled("reassoc", "arcp")
+@compiled_loops("reassoc", "arcp")
 def _sigmoids(x, mu, factor, E):
     """Turn exponentials into sigmoids, 0 at the signal; return the sum of ``max(x - mu, 0)``."""
     hinge = 0.0
@@ -361,7 +405,7 @@ def _sigmoids(x, mu, factor, E):
     return hinge
 
 
-@_compiled("reassoc")
+@compiled_loops("reassoc")
 def _product(q):
     product = 1.0
     for j in range(len(q)):
@@ -370,7 +414,7 @@ def _product(q):
     return product
 
 
-@_compiled("reassoc")
+@compiled_loops("reassoc")
 def _largest(x):
     top = -np.inf
     for j in range(len(x)):
@@ -378,7 +422,7 @@ def _largest(x):
     return top
 
 
-@_compiled("reassoc")
+@compiled_loops("reassoc")
 def _weights(x, E):
     """Replace scores by their exponentials, 0 at the signal, and sum them."""
     total = 0.0

@@ -25,16 +25,17 @@ for each score.
 
 import contextlib
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 
-from assocmem.checks import require_flag, require_instance, require_integer, require_number
+from assocmem.checks import require_flag, require_instance, require_number
 from assocmem.pairs.data import Facts, Pairs, times_weights
 from assocmem.training.history import History
 from assocmem.training.losses import Loss, ScoresOverflow, TailAverage, require_loss
-from assocmem.training.metric import KEYS_IN_DOUBLE, METRIC_KEYS, Exact, Inverse, Model
+from assocmem.training.metric import KEYS_IN_DOUBLE, METRIC_KEYS, UNCHANGED, Exact, Inverse, Model
 from assocmem.training.passes import Pass, loss_pass
 from assocmem.training.precision import EXACT
 
@@ -59,8 +60,11 @@ FACTOR_SHARE = 0.25
 FEWEST_STEPS = 3
 """Steps that a model serves before it is renewed for its age."""
 
-EASY_STEPS = 12
-"""Steps in which a problem that looks easy is tried in a metric without rank-one terms, at no cost."""
+EASY_STEPS = 60
+"""Steps in which a problem has to look soluble for it to be tried in a metric without rank-one terms."""
+
+FIRST_LOOK = 8
+"""Steps after which that is judged for the first time."""
 
 SHARE_STEP = 0.05
 """Relative change of the share of K at which a model is scaled anew."""
@@ -180,7 +184,8 @@ class Evaluator:
     precision : str
         In which the passes of a stage begin.
     after_pass : callable
-        Called with the point and the stage after every pass.
+        Called after every pass with its stage, precision, objective and relative gap, and the seconds since
+        it ended.
     after_step : callable
         Called with the memory that a descent starts from, and after every step with the new one.
 
@@ -201,7 +206,7 @@ class Evaluator:
         tol: float,
         max_passes: int,
         precision: str,
-        after_pass: Callable[[Point, Stage], None],
+        after_pass: Callable[[Stage, str, float, float, float], None],
         after_step: Callable[[torch.Tensor], None],
     ):
         self.pairs, self.tol, self.max_passes = pairs, tol, max_passes
@@ -258,8 +263,33 @@ class Evaluator:
         if not math.isfinite(objective + duality_gap):
             raise ScoresOverflow(f"W: an objective of {objective:.0e} with a gap of {duality_gap:.0e}")
         point = Point(W, done, objective, gradient, duality_gap, precision)
-        self.after_pass(point, stage)
+        self.after_pass(stage, precision, objective, point.relative_gap, 0.0)
         return point
+
+    def account(self, stage: Stage) -> Callable[[list[tuple[float, float]], torch.Tensor], None]:
+        """What a descent with passes of its own has to call after some of them.
+
+        Parameters
+        ----------
+        stage : Stage
+
+        Returns
+        -------
+        callable
+            Of their objectives and relative gaps, and the memory reached.
+        """
+        began = time.monotonic()
+
+        def tell(passes: list[tuple[float, float]], W: torch.Tensor) -> None:
+            nonlocal began
+            each = (time.monotonic() - began) / max(len(passes), 1)
+            self.after_step(W)
+            for left, (objective, gap) in zip(range(len(passes) - 1, -1, -1), passes, strict=True):
+                self.passes += 1
+                self.after_pass(stage, EXACT, objective, gap, left * each)
+            began = time.monotonic()
+
+        return tell
 
     def checked(self, point: Point, stage: Stage) -> Point:
         """Compare a cheap point with the exact one at the same memory.
@@ -299,9 +329,7 @@ class Evaluator:
         return point if point.precision == EXACT else self.visit(point.W, stage)
 
 
-def descend(
-    evaluator: Evaluator, point: Point, stage: Stage, *, easy: bool, last: bool, steps: int | None = None
-) -> Point:
+def descend(evaluator: Evaluator, point: Point, stage: Stage, *, easy: bool, last: bool) -> Point:
     """Go down from a point until the relative gap is small enough or the passes are used up.
 
     A stage before the last is left as soon as the metric promises little further decrease. That is no proof,
@@ -314,11 +342,10 @@ def descend(
         Where to start.
     stage : Stage
     easy : bool
-        Whether the problem looks easy: then the metric has no rank-one terms in the first steps.
+        Whether to try if the problem is easy: with a metric without rank-one terms, and only as long as the
+        fall of the gap, if it goes on, reaches the tolerance in `EASY_STEPS`.
     last : bool
         Whether the stage is the problem of the fit itself.
-    steps : int, optional
-        After which to give up; by default only passes are limited.
 
     Returns
     -------
@@ -328,31 +355,32 @@ def descend(
     Raises
     ------
     ValueError
-        For an argument of another kind, or a number of steps below 1.
+        For an argument of another kind.
     """
     require_instance("evaluator", evaluator, Evaluator)
     require_instance("point", point, Point)
     require_instance("stage", stage, Stage)
     require_flag("easy", easy)
     require_flag("last", last)
-    require_integer("steps", 1 if steps is None else steps, 1)
     pairs, tol, metric = evaluator.pairs, evaluator.tol, evaluator.metric
     stiff = pairs.entries <= EXACT_DIMENSION**2 and stage.ridge <= STIFF_RIDGE and not easy
     at_once = isinstance(stage.loss, TailAverage) and pairs.entries <= EXACT_AT_ONCE**2
     exact = stiff and (evaluator.slow or at_once)
     leave = LEAVE_STAGE_BY_NEWTON if exact or easy else LEAVE_STAGE
     history = History(point.W, HISTORY, guessed=True)
-    guessed, stuck = None, False
+    guessed, stuck, first = None, False, point
     evaluator.after_step(point.W)
-    for step in range(steps or evaluator.max_passes):
+    for step in range(evaluator.max_passes):
         if evaluator.precision != EXACT and (step % CHECK_PERIOD == 0 or point.within(tol)):
             point = evaluator.checked(point, stage)
         if point.within(tol) or evaluator.exhausted:
             break
+        if easy and step >= FIRST_LOOK and not _arrives(first, point, step, tol):
+            break
         if stiff and not exact and step == PATIENCE:
             exact = evaluator.slow = True
             leave = LEAVE_STAGE_BY_NEWTON
-        most = 0 if easy and step < EASY_STEPS else _metric_keys(pairs)
+        most = 0 if easy else _metric_keys(pairs)
         if metric.suits(point, stage, None if exact else most, anew=stuck) or guessed is None:
             if exact:
                 history.clear()  # the steps before would spoil it
@@ -380,6 +408,14 @@ def descend(
     return point
 
 
+def _arrives(first: Point, point: Point, step: int, tol: float) -> bool:
+    """Whether the gap, falling as fast as from a first point on, will be small enough in time."""
+    if not point.relative_gap < first.relative_gap < math.inf:
+        return False
+    rate = math.log(first.relative_gap / point.relative_gap) / step
+    return step + math.log(point.relative_gap / tol) / rate <= EASY_STEPS
+
+
 class _Metric:
     """The first guess of the inverse Hessian, which is renewed only when another one is worth its cost."""
 
@@ -396,14 +432,14 @@ class _Metric:
         done, ridge = point.done, stage.ridge
         kind = (most, stage.loss, ridge) if most is None else (most,)  # a model may serve another stage
         old = self.age >= (STEPS_PER_HESSIAN if most is None else _metric_period(self.pairs, most))
-        renew = anew or self.of != kind or not self.made.serves(done, ridge, closely=old)
+        change = UNCHANGED if anew or self.of != kind else self.made.change(done, ridge)
+        renew = anew or self.of != kind or not self.made.serves(done, change, closely=old)
         if renew:
-            self.made, self.of, self.age = self._best(point, stage, most), kind, 0
+            self.made, self.of, self.age, change = self._best(point, stage, most), kind, 0, UNCHANGED
         self.age += 1
-        share = self.made.change(done, ridge)[1]
-        renew |= abs(share / self.share - 1) > SHARE_STEP
+        renew |= abs(change[1] / self.share - 1) > SHARE_STEP
         if renew:
-            self.share, self.times = share, self.made.inverse(done, point.W, ridge)
+            self.share, self.times = change[1], self.made.inverse(done, point.W, change)
         return renew
 
     def _best(self, point: Point, stage: Stage, most: int | None) -> Model | Exact:

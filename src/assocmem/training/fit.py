@@ -2,8 +2,9 @@
 
 The objective is ``mean loss + ridge / (2 d^2) |W|_F^2``; of facts, the number of entries of W replaces d^2.
 `assocmem.training.descent` minimises it, and bounds by a duality gap how far from the optimum it can be.
-Ridge and smoothing start large and go down in stages, each of which starts from the memory of the one before.
-Where the ridge turns out to cost next to nothing, as above the transition, the stages in between are skipped.
+Where it does not end soon, ridge and smoothing start large and go down in stages, each of which starts from
+the memory of the one before. Small problems are left to `assocmem.training.small_fit`, which takes more
+passes in less time; where that gets nowhere, they come back.
 A checkpoint holds the state between two steps.
 """
 
@@ -28,12 +29,9 @@ from assocmem.training.descent import EXACT_DIMENSION, HISTORY, Evaluator, Point
 from assocmem.training.losses import Loss, ScoresOverflow, TailAverage, require_loss
 from assocmem.training.metric import METRIC_KEYS
 from assocmem.training.precision import EXACT, PRECISIONS
-
-EASY_SHARE = 0.004
-"""Share of the ridge in the objective below which a problem looks easy; chosen by trial."""
-
-PROBE_STEPS = 60
-"""Steps in which a problem that looks easy has to be solved, else it goes through all stages; by trial."""
+from assocmem.training.small_fit import MOST_PASSES
+from assocmem.training.small_fit import descend as small_descent
+from assocmem.training.small_pass import suits
 
 SMALLEST_RIDGE = 1e-300
 """Ridge over d^2 that can still be divided by: below 1e-308 numbers lose their digits."""
@@ -166,9 +164,8 @@ def fit(
         W = pairs.U.new_zeros(pairs.d_out, pairs.d_in) if W0 is None else W0.double()
         stages = _stages(loss, ridge) if W0 is None else [Stage(loss, ridge)]
         W, stages = record.resume(W, stages)
-        may_be_easy = W0 is None and evaluator.passes == 0
         try:
-            point = _through_stages(evaluator, record, W, stages, may_be_easy)
+            point = _minimum(evaluator, record, W, stages, new=W0 is None and evaluator.passes == 0)
         except ScoresOverflow as error:
             allowed = f"of lengths at which squares do not overflow ({error})"
             raise ValueError(f"pairs = {pairs.n} pairs, ridge = {ridge:g}: must be {allowed}") from None
@@ -229,52 +226,59 @@ def _require_finite_squares(pairs: Pairs | Facts) -> None:
     require(short, "pairs", f"lengths of up to {longest}", f"shorter, with products up to {LARGEST_SCORE:g}")
 
 
-def _through_stages(
-    evaluator: Evaluator, record: "_Record", W: torch.Tensor, stages: list[Stage], easy: bool
+def _minimum(
+    evaluator: Evaluator, record: "_Record", W: torch.Tensor, stages: list[Stage], *, new: bool
 ) -> Point:
-    """Descend stage after stage; from one that shows the problem to be easy, go to the last at once.
+    """The end of a fit: that of the descent of small problems, or of the other one.
 
-    A problem that looks easy is solved in few steps; else it goes on through its stages and is not probed
-    again. Facts with weights have no even curvature, so that they take the metric of hard problems in any
-    case, and only the stages in between are skipped.
+    The latter tries first whether the problem is easy, as above the transition, which takes few passes to
+    see; then a new fit goes through all stages, and one that has a memory to start from through the last.
     """
-    final, probed, even = stages[-1], False, evaluator.pairs.weights is None
-    easy = easy and even
-    while True:
+    final, tol = stages[-1], evaluator.tol
+    if suits(evaluator.pairs, evaluator.first_precision):
+        most = (
+            min(MOST_PASSES, (evaluator.max_passes + 1) // 2) - evaluator.passes
+        )  # the rest is for the other
+        if most > 0:
+            record.stages_left = 1
+            point = small_descent(
+                evaluator.pairs, W, final, tol=tol, most=most, tell=evaluator.account(final)
+            )
+            if point is not None:
+                if point.within(tol) or evaluator.exhausted:
+                    return point
+                W, evaluator.slow = point.W, True
+                point = descend(evaluator, evaluator.visit(W, final), final, easy=False, last=True)
+                if point.within(tol) or evaluator.exhausted:
+                    return point
+                W = torch.zeros_like(W)
+    elif new:
         record.stages_left = len(stages)
-        stage, last = stages[0], len(stages) == 1
-        point = descend(evaluator, evaluator.enter(W, stage), stage, easy=easy, last=last)
-        W, easy = point.W, False
-        if not last and not probed and _is_easy(point, stage.ridge):
-            probed, stage = True, final
-            point = evaluator.enter(W, stage)
-            point = descend(evaluator, point, stage, easy=even, last=True, steps=PROBE_STEPS)
-            last = point.within(evaluator.tol)
-        if last or evaluator.exhausted:
+        point = descend(evaluator, evaluator.enter(W, final), final, easy=True, last=True)
+        if point.within(tol) or evaluator.exhausted:
+            stages = []
+        elif len(stages) == 1:
+            W = point.W
+    for left, stage in zip(range(len(stages), 0, -1), stages, strict=True):
+        record.stages_left = left
+        point = descend(evaluator, evaluator.enter(W, stage), stage, easy=False, last=left == 1)
+        W = point.W
+        if evaluator.exhausted:
             break
-        stages = stages[1:]
-    if stage != final or point.precision != EXACT:
+    if (stages and stage != final) or point.precision != EXACT:
         point = evaluator.visit(point.W, final, EXACT)
     return point
 
 
-def _is_easy(point: Point, ridge: float) -> bool:
-    """Whether the ridge costs next to nothing: the loss cannot vanish then, and no stiffness lies ahead."""
-    return ridge / (2 * point.W.numel()) * float((point.W * point.W).sum()) < EASY_SHARE * point.objective
-
-
 def _stages(loss: Loss, ridge: float) -> list[Stage]:
-    """Problems of growing stiffness: ridge down to its value by tens, then beta up to its value by twos.
-
-    The first has the final beta already: where it turns out to be easy, all others but the last are skipped.
-    """
+    """Problems of growing stiffness: ridge down to its value by tens, then beta up to its value by twos."""
     count = max(0, math.ceil(math.log10(0.1 / ridge) - 1e-9))
     ridges = [ridge * 10.0**k for k in range(count, -1, -1)]
     smooth = min(getattr(loss, "beta", 1.0), 1.0)
     if not isinstance(loss, TailAverage) or smooth == loss.beta or count == 0:
         return [Stage(loss, r) for r in ridges]
     betas = [smooth * 2.0**k for k in range(1, math.ceil(math.log(loss.beta / smooth, 2) - 1e-9))]
-    stages = [Stage(loss, ridges[0]), *(Stage(replace(loss, beta=smooth), r) for r in ridges[1:])]
+    stages = [Stage(replace(loss, beta=smooth), r) for r in ridges[1:]]
     return [*stages, *(Stage(replace(loss, beta=beta), ridge) for beta in betas), Stage(loss, ridge)]
 
 
@@ -302,15 +306,15 @@ class _Record:
         self.failed = False
         self.started = self.saved = time.monotonic()
 
-    def after_pass(self, point: Point, stage: Stage) -> None:
-        """Add a pass to the trace, and tell of it."""
+    def after_pass(self, stage: Stage, precision: str, objective: float, gap: float, ago: float) -> None:
+        """Add a pass that ended some seconds ago to the trace, and tell of it."""
         entry = {
             "ridge": stage.ridge,
             "beta": getattr(stage.loss, "beta", None),
-            "precision": point.precision,
-            "objective": point.objective,
-            "gap": point.relative_gap,
-            "seconds": time.monotonic() - self.started,
+            "precision": precision,
+            "objective": objective,
+            "gap": gap,
+            "seconds": time.monotonic() - self.started - ago,
         }
         self.trace.append(entry)
         left = _seconds_left(self.trace, self.tol)

@@ -9,19 +9,23 @@ file says of what code it is and how its content adds up; any doubt, and any fai
 import contextlib
 import hashlib
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
 
 from numba import njit
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.serialize import dumps
 
 
-def compiled(function: Callable, **options: object) -> Callable:
+def compiled(function: Callable, *, uses: Sequence[ModuleType] = (), **options: object) -> Callable:
     """A function compiled at its first call, or read from the files where an earlier process has left it.
 
     Parameters
     ----------
     function : callable
+    uses : sequence of modules
+        Others whose compiled functions it calls, and which become part of its code.
     **options
         For `numba.njit`.
 
@@ -31,7 +35,7 @@ def compiled(function: Callable, **options: object) -> Callable:
     """
     dispatcher = njit(**options)(function)
     with contextlib.suppress(RuntimeError, OSError):  # no folder to keep it in: each process compiles
-        dispatcher._cache = _KeptCode(function)
+        dispatcher._cache = _KeptCode(function, uses)
     return dispatcher
 
 
@@ -66,10 +70,11 @@ class _CheckedFiles(IndexDataCacheFile):
 class _KeptCode(FunctionCache):
     """Numba's cache of a function, which never stands in the way of compiling it."""
 
-    def __init__(self, function):
+    def __init__(self, function, uses):
         super().__init__(function)
-        files = self._cache_file
-        self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, files._source_stamp)
+        times = [(status.st_mtime, status.st_size) for status in (Path(m.__file__).stat() for m in uses)]
+        stamp = (self._cache_file._source_stamp, *times)
+        self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig, target_context):
         """Compiled code for a signature, or None."""

@@ -272,12 +272,35 @@ def mean_and_spread(total: torch.Tensor, square: torch.Tensor, m: int) -> Moment
     return mean, (square / m - mean**2).clamp_(min=0).sqrt()
 
 
+def normal_quantile(k: float, m: int) -> tuple[float, float]:
+    """Level that k of m normal numbers exceed, and its standard error, in units of their spread.
+
+    Parameters
+    ----------
+    k : float
+        Between 0 and m.
+    m : int
+
+    Returns
+    -------
+    level, doubt : float
+
+    Raises
+    ------
+    ValueError
+        For a k that is not between 0 and m.
+    """
+    require_integer("m", m, 1)
+    require_number("k", k, 0, m)
+    level = NORMAL.inv_cdf(1 - k / m)
+    # variance of a sample quantile less what the sample's mean and spread tell of it
+    variance = k * (m - k) / (m * NORMAL.pdf(level)) ** 2 - 1 - level**2 / 2
+    return level, math.sqrt(max(variance, 0) / m)
+
+
 def _gaussian_threshold(
     mean: torch.Tensor, spread: torch.Tensor, k: float, m: int, beta: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Threshold and its standard error if each column were a normal sample."""
-    kappa = NORMAL.inv_cdf(1 - k / m)
-    # variance of a sample quantile less what the sample's mean and spread tell of it
-    variance = k * (m - k) / (m * NORMAL.pdf(kappa)) ** 2 - 1 - kappa**2 / 2
-    guess = mean + kappa * torch.sqrt(spread**2 + (SMOOTHING_ERROR / beta) ** 2)
-    return guess, spread * math.sqrt(max(variance, 0) / m)
+    level, doubt = normal_quantile(k, m)
+    return mean + level * torch.sqrt(spread**2 + (SMOOTHING_ERROR / beta) ** 2), spread * doubt

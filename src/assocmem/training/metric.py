@@ -36,6 +36,12 @@ from assocmem.training.passes import Pass, dense_hessian
 
 Inverse = Callable[[torch.Tensor], torch.Tensor]
 
+Change = tuple[float, float]
+"""Scale of a Hessian against that of another memory, and of K against the rest."""
+
+UNCHANGED: Change = (1.0, 1.0)
+"""That of the memory itself."""
+
 METRIC_KEYS = 16_000
 """Keys whose rank-one terms a model keeps at most, so that their factor takes 2 GiB. A model that lacks many
 terms is a poor metric, as trials showed."""
@@ -109,7 +115,7 @@ class Model:
             kernel.diagonal().add_(1)
             self.factor = torch.linalg.cholesky(kernel)
 
-    def change(self, done: Pass, ridge: float) -> tuple[float, float]:
+    def change(self, done: Pass, ridge: float) -> Change:
         """Scale of the Hessian at another memory against this one, and of K against the rest.
 
         Parameters
@@ -130,14 +136,15 @@ class Model:
         )
         return scale, (K / scale + float(self.rest.trace())) / float(self.K.trace())
 
-    def serves(self, done: Pass, ridge: float, *, closely: bool) -> bool:
+    def serves(self, done: Pass, change: Change, *, closely: bool) -> bool:
         """Whether the factor is near enough to that of another memory.
 
         Parameters
         ----------
         done : Pass
             The pass there, with features.
-        ridge : float
+        change : pair of float
+            What `change` says of it.
         closely : bool
             Whether to ask for more, as is worth it once the cost of the factor is spread over many steps.
 
@@ -147,11 +154,11 @@ class Model:
         """
         if not self.most:
             return True
-        share, strict = self.change(done, ridge)[1], CLOSELY if closely else 1.0
-        near = CHANGED_SHARE**-strict < share < CHANGED_SHARE**strict
+        strict = CLOSELY if closely else 1.0
+        near = CHANGED_SHARE**-strict < change[1] < CHANGED_SHARE**strict
         return near and _changes(self.pairs, self.bends, self.features, done) < strict * CHANGED
 
-    def inverse(self, done: Pass, W: torch.Tensor, ridge: float) -> Inverse:
+    def inverse(self, done: Pass, W: torch.Tensor, change: Change = UNCHANGED) -> Inverse:
         """Inverse of the model Hessian at this memory or another one.
 
         Parameters
@@ -160,14 +167,15 @@ class Model:
             The pass there.
         W : Tensor, shape (d_out, d_in)
             The memory there.
-        ridge : float
+        change : pair of float
+            What `change` says of it; by default it is the memory of the model.
 
         Returns
         -------
         callable
         """
         require_memory_matrix(self.pairs, W)
-        scale, share = self.change(done, ridge)
+        scale, share = change
         if not self.most:
             return lambda X: X @ self.K_inverse / share
         more = 1 / share - 1
@@ -212,14 +220,14 @@ class Exact:
         self.pairs, self.bends, self.features = pairs, _bends(pairs, done), done.features
         self.times = exact_inverse(pairs, loss, W, ridge)
 
-    def serves(self, done: Pass, ridge: float, *, closely: bool) -> bool:
+    def serves(self, done: Pass, change: Change, *, closely: bool) -> bool:
         """Whether the factor is near enough to that of another memory: not if it has to be close.
 
         Parameters
         ----------
         done : Pass
             The pass there, with features.
-        ridge : float
+        change : pair of float
             Of no account; see `Model.serves`.
         closely : bool
 
@@ -231,7 +239,7 @@ class Exact:
         near = 1 / CHANGED_SCALE < scale < CHANGED_SCALE and not closely
         return near and _changes(self.pairs, self.bends, self.features, done) < 0.5 * CHANGED
 
-    def change(self, done: Pass, ridge: float) -> tuple[float, float]:
+    def change(self, done: Pass, ridge: float) -> Change:
         """As `Model.change`; nothing is said to change, since the inverse stays what it is.
 
         Parameters
@@ -244,16 +252,16 @@ class Exact:
         scale, share : float
             One each.
         """
-        return 1.0, 1.0
+        return UNCHANGED
 
-    def inverse(self, done: Pass, W: torch.Tensor, ridge: float) -> Inverse:
+    def inverse(self, done: Pass, W: torch.Tensor, change: Change = UNCHANGED) -> Inverse:
         """The inverse at the memory of the factor, whatever the arguments.
 
         Parameters
         ----------
         done : Pass
         W : Tensor, shape (d_out, d_in)
-        ridge : float
+        change : pair of float
             All as in `Model.inverse`.
 
         Returns
@@ -309,7 +317,7 @@ def model_inverse(pairs: Pairs | Facts, done: Pass, W: torch.Tensor, ridge: floa
         For a pass without features, or another argument that does not fit the pairs.
     """
     require_memory_matrix(pairs, W)
-    return Model(pairs, done, ridge, most).inverse(done, W, ridge)
+    return Model(pairs, done, ridge, most).inverse(done, W)
 
 
 def less_curvature_along(W: torch.Tensor, K: torch.Tensor, inverse: Inverse) -> Inverse:

@@ -29,6 +29,7 @@ from assocmem.pairs.scores import (
     take_signal,
 )
 from assocmem.pairs.sizes import column_slices
+from assocmem.training import small_pass
 from assocmem.training.losses import (
     CrossEntropy,
     Loss,
@@ -102,6 +103,8 @@ def loss_pass(
     W = W.detach()
     if isinstance(loss, CrossEntropy) and without_stored_scores(pairs, precision):
         return attended_pass(pairs, W, features=features, precision=precision)
+    if small_pass.suits(pairs, precision):
+        return Pass(*small_pass.small_pass(pairs, loss, W, features=features))
     margins, mu = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     gradient = torch.zeros_like(W)
     g = pairs.U.new_empty(pairs.d_out, pairs.n) if features else None
