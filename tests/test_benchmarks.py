@@ -62,8 +62,12 @@ def test_time_that_runs_out_is_reported():
 
 
 @pytest.mark.parametrize("loss", ["cross-entropy", "tail average"])
-def test_all_passes_of_a_fit_are_timed_and_told_from_the_rest(loss):
+def test_all_passes_of_a_fit_are_timed_and_told_from_the_rest(loss, monkeypatch):
     script, peers = importlib.import_module("fits"), importlib.import_module("peers")
+    with script.passes_timed() as spent:
+        fit(gaussian_pairs(30, 8, seed=0), peers.LOSSES[loss], ridge=script.RIDGE)
+    assert spent.count == 0  # these are inside of compiled loops
+    monkeypatch.setattr("assocmem.training.small_pass.MOST_WORK", 0)
     with script.passes_timed() as spent:
         found = fit(gaussian_pairs(30, 8, seed=0), peers.LOSSES[loss], ridge=script.RIDGE)
     assert spent.count == found.passes
@@ -71,8 +75,9 @@ def test_all_passes_of_a_fit_are_timed_and_told_from_the_rest(loss):
     assert importlib.import_module("assocmem.training.descent").loss_pass is loss_pass
 
 
-def test_a_fit_and_a_peer_are_timed_by_turns_and_a_late_peer_once():
+def test_a_fit_and_a_peer_are_timed_by_turns_and_a_late_peer_once(monkeypatch):
     script, history = importlib.import_module("fits"), importlib.import_module("history")
+    monkeypatch.setattr("assocmem.training.small_pass.MOST_WORK", 0)
     pairs = gaussian_pairs(30, 8, seed=0)
     found = fit(pairs, CrossEntropy(), ridge=script.RIDGE, tol=1e-7)
     target = found.objective * (1 + script.ACCURACY)
@@ -130,7 +135,7 @@ def test_fits_that_are_asked_for_are_measured_and_kept(monkeypatch, tmp_path):
     again = run("--only", "assocmem")
     assert again[script.OURS] != rows[script.OURS]
     assert again[script.QUICK] == rows[script.QUICK]
-    assert len(history.read()) == len(lines) == 4
+    assert len(history.read()) == len(lines) == 3
     assert run("--keep") == again
 
 

@@ -42,7 +42,7 @@ ROOMS = ("pairs", "memories", "training", "removal", "theory")
 """The rooms of which every public function is called; of `deciding`, what the face offers."""
 
 KERNELS = ("columns_cpu", "columns_gpu", "columns_tensors", "attention_gpu", "columns_for", "attended_pass")
-KERNELS += ("times_weights", "mean_loss")
+KERNELS += ("times_weights", "mean_loss", "small_pass", "small_fit")
 """Loops that are called once for every block of scores, by functions that have checked it: modules, the
 choice between them, a function that runs on a GPU alone, and what weighs the keys of a block."""
 
@@ -238,7 +238,6 @@ def calls():
             "stage": stage,
             "easy": False,
             "last": True,
-            "steps": 3,
         },
         "training.fit.fit": {
             "pairs": pairs,
@@ -283,6 +282,7 @@ def calls():
             "own": vector,
         },
         "training.losses.triton_is_there": {},
+        "training.losses.normal_quantile": {"k": 2.0, "m": 11},
         "training.losses.mean_and_spread": {"total": vector, "square": vector, "m": 11},
         "training.metric.model_inverse": {"pairs": pairs, "done": done, "W": W, "ridge": 0.1, "most": 12},
         "training.metric.less_curvature_along": {"W": W, "K": 0.01 * W.T @ W, "inverse": lambda X: X},

@@ -96,7 +96,8 @@ def test_a_failed_point_keeps_its_state(sweep, monkeypatch):
     def full(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("assocmem.training.fit.EASY_SHARE", -1.0)
+    monkeypatch.setattr("assocmem.training.small_pass.MOST_WORK", 0)
+    monkeypatch.setattr("assocmem.training.descent.LOOK_BACK", 10**6)
     with monkeypatch.context() as patch:
         patch.setattr("assocmem.training.history.History.times", full)
         assert main(["sweep", "run", "mine.yml"]) == 1

@@ -120,9 +120,9 @@ def test_what_is_not_easy_is_solved_through_stages_however_long_it_was_tried(lar
     assert found.converged
     betas = [entry["beta"] for entry in found.trace]
     tried = betas.index(1.0) if 1.0 in betas else len(betas)
-    assert tried >= descent.FIRST_LOOK
+    assert tried >= descent.LOOK_BACK
     if not steps:
-        assert tried <= descent.FIRST_LOOK + 4
+        assert tried <= descent.LOOK_BACK + 4
         assert set(betas) >= {1.0, 2.0, 4.0, 8.0, 16.0, 30.0}
 
 

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 from scipy.optimize import brentq
 
-from assocmem.checks import SCALES, require, require_number, require_numbers
+from assocmem.checks import SCALES, require, require_flag, require_number, require_numbers
 
 LEAST_LOG_N = math.log(3)
 """Logarithm of the smallest number of pairs, as in `kinematics.large_size`."""
@@ -206,8 +206,9 @@ def place_from_levels(log_n: float, log_k: float = 0.0, *, fluctuations: bool = 
     Raises
     ------
     ValueError
-        For a size or tail out of range.
+        For a size, a tail or a flag out of range.
     """
+    require_flag("fluctuations", fluctuations)
     column = _column(log_n, log_k)
     least, most = column.rises()
     tau = least + (most - least) * (NODES + 1) / 2

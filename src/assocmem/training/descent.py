@@ -63,8 +63,8 @@ FEWEST_STEPS = 3
 EASY_STEPS = 60
 """Steps in which a problem has to look soluble for it to be tried in a metric without rank-one terms."""
 
-FIRST_LOOK = 8
-"""Steps after which that is judged for the first time."""
+LOOK_BACK = 8
+"""Steps over which that is judged."""
 
 SHARE_STEP = 0.05
 """Relative change of the share of K at which a model is scaled anew."""
@@ -368,19 +368,20 @@ def descend(evaluator: Evaluator, point: Point, stage: Stage, *, easy: bool, las
     exact = stiff and (evaluator.slow or at_once)
     leave = LEAVE_STAGE_BY_NEWTON if exact or easy else LEAVE_STAGE
     history = History(point.W, HISTORY, guessed=True)
-    guessed, stuck, first = None, False, point
+    guessed, stuck, gaps = None, False, []
     evaluator.after_step(point.W)
     for step in range(evaluator.max_passes):
         if evaluator.precision != EXACT and (step % CHECK_PERIOD == 0 or point.within(tol)):
             point = evaluator.checked(point, stage)
         if point.within(tol) or evaluator.exhausted:
             break
-        if easy and step >= FIRST_LOOK and not _arrives(first, point, step, tol):
+        gaps.append(point.relative_gap)
+        if easy and step >= LOOK_BACK and not _arrives(gaps, tol):
             break
         if stiff and not exact and step == PATIENCE:
             exact = evaluator.slow = True
             leave = LEAVE_STAGE_BY_NEWTON
-        most = 0 if easy else _metric_keys(pairs)
+        most = 0 if easy and pairs.weights is None else _metric_keys(pairs)
         if metric.suits(point, stage, None if exact else most, anew=stuck) or guessed is None:
             if exact:
                 history.clear()  # the steps before would spoil it
@@ -408,12 +409,12 @@ def descend(evaluator: Evaluator, point: Point, stage: Stage, *, easy: bool, las
     return point
 
 
-def _arrives(first: Point, point: Point, step: int, tol: float) -> bool:
-    """Whether the gap, falling as fast as from a first point on, will be small enough in time."""
-    if not point.relative_gap < first.relative_gap < math.inf:
+def _arrives(gaps: list[float], tol: float) -> bool:
+    """Whether the gap, if it goes on to fall as it has done lately, will be small enough in time."""
+    before, now = gaps[-1 - LOOK_BACK], gaps[-1]
+    if not now < before < math.inf:
         return False
-    rate = math.log(first.relative_gap / point.relative_gap) / step
-    return step + math.log(point.relative_gap / tol) / rate <= EASY_STEPS
+    return len(gaps) + LOOK_BACK * math.log(now / tol) / math.log(before / now) <= EASY_STEPS
 
 
 class _Metric:
