@@ -219,6 +219,19 @@ class Evaluator:
         """Whether all passes allowed are used up."""
         return self.passes >= self.max_passes
 
+    def ends(self, point: Point) -> bool:
+        """Whether a point is good enough, or no passes are left to find a better one.
+
+        Parameters
+        ----------
+        point : Point
+
+        Returns
+        -------
+        bool
+        """
+        return point.within(self.tol) or self.exhausted
+
     def enter(self, W: torch.Tensor, stage: Stage) -> Point:
         """Take the first pass of a stage, in the precision in which stages begin.
 
@@ -373,7 +386,7 @@ def descend(evaluator: Evaluator, point: Point, stage: Stage, *, easy: bool, las
     for step in range(evaluator.max_passes):
         if evaluator.precision != EXACT and (step % CHECK_PERIOD == 0 or point.within(tol)):
             point = evaluator.checked(point, stage)
-        if point.within(tol) or evaluator.exhausted:
+        if evaluator.ends(point):
             break
         gaps.append(point.relative_gap)
         if easy and step >= LOOK_BACK and not _arrives(gaps, tol):

@@ -234,28 +234,19 @@ def _minimum(
     The latter tries first whether the problem is easy, as above the transition, which takes few passes to
     see; then a new fit goes through all stages, and one that has a memory to start from through the last.
     """
-    final, tol = stages[-1], evaluator.tol
+    final = stages[-1]
     if suits(evaluator.pairs, evaluator.first_precision):
-        most = (
-            min(MOST_PASSES, (evaluator.max_passes + 1) // 2) - evaluator.passes
-        )  # the rest is for the other
-        if most > 0:
-            record.stages_left = 1
-            point = small_descent(
-                evaluator.pairs, W, final, tol=tol, most=most, tell=evaluator.account(final)
-            )
-            if point is not None:
-                if point.within(tol) or evaluator.exhausted:
-                    return point
-                W, evaluator.slow = point.W, True
-                point = descend(evaluator, evaluator.visit(W, final), final, easy=False, last=True)
-                if point.within(tol) or evaluator.exhausted:
-                    return point
-                W = torch.zeros_like(W)
+        record.stages_left = 1
+        point = _by_compiled_loops(evaluator, W, final)
+        if point is not None and not evaluator.ends(point):
+            evaluator.slow = True
+            point = descend(evaluator, evaluator.visit(point.W, final), final, easy=False, last=True)
+        if point is not None and evaluator.ends(point):
+            return point
     elif new:
         record.stages_left = len(stages)
         point = descend(evaluator, evaluator.enter(W, final), final, easy=True, last=True)
-        if point.within(tol) or evaluator.exhausted:
+        if evaluator.ends(point):
             stages = []
         elif len(stages) == 1:
             W = point.W
@@ -268,6 +259,15 @@ def _minimum(
     if (stages and stage != final) or point.precision != EXACT:
         point = evaluator.visit(point.W, final, EXACT)
     return point
+
+
+def _by_compiled_loops(evaluator: Evaluator, W: torch.Tensor, problem: Stage) -> Point | None:
+    """The end of the descent of small problems, which leaves half of the passes to the other one."""
+    most = min(MOST_PASSES, (evaluator.max_passes + 1) // 2) - evaluator.passes
+    if most <= 0:
+        return None
+    tell = evaluator.account(problem)
+    return small_descent(evaluator.pairs, W, problem, tol=evaluator.tol, most=most, tell=tell)
 
 
 def _stages(loss: Loss, ridge: float) -> list[Stage]:

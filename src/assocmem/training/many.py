@@ -65,7 +65,8 @@ def fit_path(
 
     Neighbours on a path of ridges, tail fractions, sharpnesses or loads share most of their minimiser. Along
     a ridge that falls, or a sharpness that rises, a fit then takes a third of the passes; along tail
-    fractions and loads, half.
+    fractions and loads, half. In small problems, whose passes cost next to nothing, it takes two thirds of
+    them or more.
 
     Parameters
     ----------

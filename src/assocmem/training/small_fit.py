@@ -2,9 +2,9 @@
 
 The minimiser of `assocmem.training.descent` spends a millisecond between two passes, on its metric, on a line
 search over grids, on operations of a few microseconds each. That pays where a pass takes ten milliseconds,
-and not where it takes a tenth of one. Here the metric is one of keys alone, ``V V'`` over the n keys and, to
-the same amount, the identity; with the identity alone loads above the transition take half as many passes
-again, without it those far below. There are no stages.
+and not where it takes a tenth of one. Here the metric has two equal parts, the mean of ``v v'`` over keys and
+the identity. With the identity alone, problems above the transition take half as many passes again; with the
+keys alone, so do some that are far below. There are no stages.
 
 The compiled function is called for some passes at a time, so that a fit can tell how it stands, be
 interrupted, and go on from a checkpoint.
@@ -19,12 +19,23 @@ import torch
 
 from assocmem.checks import require_integer
 from assocmem.pairs.data import Facts, Pairs
-from assocmem.training import columns_cpu, losses, small_pass
+from assocmem.training import columns_cpu, descent, losses, small_pass
 from assocmem.training.columns_cpu import compiled_loops
-from assocmem.training.descent import Point, Stage
+from assocmem.training.descent import (
+    HALVINGS,
+    LONGEST_STEP,
+    REMAINING_SLOPE,
+    RESOLVED,
+    SUFFICIENT_DECREASE,
+    Point,
+    Stage,
+)
 from assocmem.training.passes import Pass
 from assocmem.training.precision import EXACT
 from assocmem.training.small_pass import aggregate_of, one_thread, problem_of, space_for, value
+
+CALLED = [columns_cpu, descent, losses, small_pass]
+"""Modules whose code or numbers become part of the compiled descent."""
 
 HISTORY = 10
 """Steps that L-BFGS remembers: with 20 as many passes, and each step takes longer; by trial."""
@@ -38,23 +49,8 @@ MOST_PASSES = 2500
 PAUSE = 16
 """Passes between two returns from compiled code."""
 
-HALVINGS = 30
-"""Trials of a line search."""
-
-LONGEST_STEP = 4.0
-"""Longest first step, in multiples of the one that the metric proposes."""
-
 BISECTIONS = 12
 """Halvings of the range in which a first step is looked for."""
-
-SUFFICIENT_DECREASE = 1e-4
-"""Share of the decrease that the slope promises which a step has to reach (first Wolfe condition)."""
-
-REMAINING_SLOPE = 0.9
-"""Share of the slope that a step may leave (second Wolfe condition)."""
-
-RESOLVED = 1e-17
-"""Decrease, relative to the objective, below which float64 resolves none."""
 
 GOES_ON, CONVERGED, STUCK = 0, 1, 2
 """What the compiled descent says when it returns."""
@@ -130,21 +126,15 @@ class _State(NamedTuple):
 
 def _go(pairs, W, stage, tol, most, tell):
     """The descent; see `descend`."""
-    problem, aggregate, scale = (
-        problem_of(pairs),
-        aggregate_of(stage.loss, pairs.m),
-        stage.ridge / pairs.entries,
-    )
-    space, state = (
-        space_for(problem),
-        _State(
-            np.empty((5, *W.shape)),
-            np.empty((2, HISTORY, pairs.entries)),
-            np.empty((2, HISTORY)),
-            np.zeros(3, dtype=np.int64),
-            np.zeros(3),
-            np.empty((PAUSE + HALVINGS + 1, 2)),
-        ),
+    problem, scale = problem_of(pairs), stage.ridge / pairs.entries
+    aggregate, space = aggregate_of(stage.loss, pairs.m), space_for(problem)
+    state = _State(
+        np.empty((5, *W.shape)),
+        np.empty((2, HISTORY, pairs.entries)),
+        np.empty((2, HISTORY)),
+        np.zeros(3, dtype=np.int64),
+        np.zeros(3),
+        np.empty((PAUSE + HALVINGS + 1, 2)),
     )
     state.now[0] = W.numpy()
     says, metric = GOES_ON, _metric(problem)
@@ -176,7 +166,7 @@ def _inner(x, y):
     return total
 
 
-@compiled_loops(uses=[columns_cpu, losses, small_pass])
+@compiled_loops(uses=CALLED)
 def _visit(problem, aggregate, space, scale, W, gradient):
     """Objective, squared norm of its gradient over twice the ridge, and loss; writes the gradient."""
     loss = value(problem, aggregate, space, W, gradient)
@@ -187,7 +177,7 @@ def _visit(problem, aggregate, space, scale, W, gradient):
     return objective if loss >= 0 else np.nan, _inner(g, g) / (2 * scale), loss
 
 
-@compiled_loops(uses=[columns_cpu, losses, small_pass])
+@compiled_loops(uses=CALLED)
 def _descend(problem, aggregate, space, metric, state, scale, tol, most):
     """Some passes of L-BFGS; returns `GOES_ON`, `CONVERGED` or `STUCK`."""
     now, steps, kept, counts, numbers, trace = state
@@ -229,7 +219,7 @@ def _descend(problem, aggregate, space, metric, state, scale, tol, most):
     return CONVERGED if numbers[1] <= tol * numbers[0] else GOES_ON
 
 
-@compiled_loops(uses=[columns_cpu, losses, small_pass])
+@compiled_loops(uses=CALLED)
 def _search(problem, aggregate, space, state, scale, most, slope, step, taken):
     """A trial with the weak Wolfe conditions, by bisection: passes so far, its objective, gap and loss."""
     now, counts, trace = state.now, state.counts, state.trace
@@ -254,7 +244,7 @@ def _search(problem, aggregate, space, state, scale, most, slope, step, taken):
     return taken, f, gap, loss
 
 
-@compiled_loops()
+@compiled_loops(uses=CALLED)
 def _remember(now, steps, kept, counts):
     """Add the step to the trial to those of L-BFGS, unless the gradient did not rise along it."""
     slot = counts[1] % HISTORY
@@ -267,7 +257,7 @@ def _remember(now, steps, kept, counts):
         counts[0], counts[1] = min(counts[0] + 1, HISTORY), counts[1] + 1
 
 
-@compiled_loops()
+@compiled_loops(uses=CALLED)
 def _direction(metric, now, steps, kept, counts):
     """The direction of L-BFGS by its two loops; the metric is scaled by the last step."""
     direction, spare = now[4], now[3]
@@ -296,7 +286,7 @@ def _direction(metric, now, steps, kept, counts):
         d[i] = -d[i]
 
 
-@compiled_loops()
+@compiled_loops(uses=CALLED)
 def _first_step(problem, space, scale, now, slope):
     """Minimiser along the direction of the objective with margins linear in W, as in the other descent."""
     np.dot(now[4], problem.V, space.pulled)

@@ -28,8 +28,7 @@ from assocmem.training.precision import EXACT
 
 MOST_WORK = 2**24
 """Multiplications of one of the two products up to which a pass goes through here; by trial. Above, two
-threads gain more than their start costs."""
-
+threads gain more than their start costs. Scores then take no more than a block of others, 64 MiB."""
 
 TOO_LARGE = -math.inf
 """What `value` returns in place of a mean loss for scores whose squares overflow."""
@@ -105,7 +104,7 @@ def suits(pairs: Pairs | Facts, precision: str) -> bool:
     -------
     bool
     """
-    small = pairs.n * pairs.m * pairs.d_out <= MOST_WORK and precision == EXACT
+    small = pairs.n * pairs.m * max(pairs.d_out, 2) <= MOST_WORK and precision == EXACT
     return small and columns_cpu.suits(pairs.U)
 
 
