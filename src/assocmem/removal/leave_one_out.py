@@ -56,7 +56,7 @@ def without(problem: Problem, h: int) -> Problem:
 
     Parameters
     ----------
-    problem : Problem
+    problem : assocmem.removal.hessians.Problem
     h : int
         In [0, n).
 
@@ -82,7 +82,7 @@ def minimise(problem: Problem, W0: torch.Tensor | None = None) -> Evaluation:
 
     Parameters
     ----------
-    problem : Problem
+    problem : assocmem.removal.hessians.Problem
     W0 : Tensor, shape (d, d), optional
         A memory near it.
 
@@ -252,7 +252,7 @@ def newton_step(problem: Problem, rest: Evaluation, h: int) -> Step:
 
     Parameters
     ----------
-    problem : Problem
+    problem : assocmem.removal.hessians.Problem
         With pair h.
     rest : Evaluation
         The minimiser of ``without(problem, h)``.
@@ -287,7 +287,7 @@ def rank_one_response(problem: Problem, full: Evaluation, rest: Evaluation, h: i
 
     Parameters
     ----------
-    problem : Problem
+    problem : assocmem.removal.hessians.Problem
         With pair h.
     full, rest : Evaluation
         The minimisers with and without it.
