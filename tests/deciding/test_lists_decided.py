@@ -56,6 +56,20 @@ def test_verdicts_on_few_pairs_are_those_of_linear_programs(d, r):
         assert proved(pairs, r) == by_cuts(pairs, r), n
 
 
+def test_a_fit_that_is_stuck_does_not_hold_the_later_ones(monkeypatch):
+    starts, real = [], lists.fit_list
+
+    def stuck(*arguments, W0, **options):
+        starts.append(W0)
+        if len(starts) == 1:
+            W0 = torch.full((6, 6), 1e-9, dtype=torch.float64)
+        return real(*arguments, W0=W0, **options | ({"max_passes": 1} if W0 is not None else {}))
+
+    monkeypatch.setattr(lists, "fit_list", stuck)
+    assert proved(gaussian_pairs(9, 6, seed=0), 0.15)
+    assert len(starts) > 10 and starts[0] is starts[-1] is None
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_verdicts_on_facts_are_those_of_linear_programs(seed):
     draw = np.random.default_rng(seed)

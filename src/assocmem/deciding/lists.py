@@ -206,6 +206,7 @@ class _Search:
         self.scale = float((self.targets**2).sum(dim=0).mean())  # a memory is as large as one over its root
         self.reason = "no proof at any level tried: the question is too near to the transition"
         self.W = None
+        self.afresh = False  # whether what is stuck on a kink is left there, and the next fit begins at zero
 
     @property
     def passes(self) -> int:
@@ -213,18 +214,23 @@ class _Search:
         return self.max_passes - self.left
 
     def go(self) -> None:
-        """Fit at level after level; ends by `_Proved`, or when there is nothing left to try."""
+        """Fit at level after level; ends by `_Proved`, or when there is nothing left to try.
+
+        Each fit goes on from the one before it, though one that is stuck on a kink can hold all others there.
+        So what has not been decided that way is tried once more.
+        """
         if self.q < HALF * math.sqrt(self.scale):
             self.at_level(0.0, RIDGES_OF_HALF)
             self.by_linear_program()
         if self.q == 0:
             return
-        for share in BESIDE:
-            for level in (self.q * (1 - share), self.q * (1 + share)):
-                self.at_level(level, RIDGES)
-                if self.left <= 0:
-                    self.reason = f"undecided after {self.max_passes} passes"
-                    return
+        for self.afresh in (False, True):
+            for share in BESIDE:
+                for level in (self.q * (1 - share), self.q * (1 + share)):
+                    self.at_level(level, RIDGES)
+                    if self.left <= 0:
+                        self.reason = f"undecided after {self.max_passes} passes"
+                        return
 
     def at_level(self, level: float, ridges: tuple[float, ...]) -> None:
         """Fit with smaller and smaller ridges until it is clear whether a memory reaches this level."""
@@ -244,7 +250,7 @@ class _Search:
                 until=lambda W, done: self.seen(W, done, level),
             )
             self.left -= fit.passes
-            self.W = fit.W
+            self.W = None if self.afresh and not fit.converged else fit.W
             if float(fit.margins.min()) > 0 or self.cancels(fit.W, r, level):
                 return
 
