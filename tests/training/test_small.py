@@ -45,11 +45,11 @@ def draw(n, m, d_in, d_out, seed, weighted):
 )
 def test_a_pass_is_the_streamed_one(n, m, d_in, d_out, seed, weighted, loss, size):
     facts, W = draw(n, m, d_in, d_out, seed, weighted)
-    assert suits(facts, EXACT)
+    assert suits(facts, loss, EXACT)
     found = loss_pass(facts, loss, size * W, features=True)
     limit, small_pass.MOST_WORK = small_pass.MOST_WORK, 0
     try:
-        assert not suits(facts, EXACT)
+        assert not suits(facts, loss, EXACT)
         other = loss_pass(facts, loss, size * W, features=True)
     finally:
         small_pass.MOST_WORK = limit
@@ -74,12 +74,15 @@ def test_what_passes_need_is_not_stored_twice_and_they_are_no_views_of_each_othe
     assert torch.equal(first.features, kept[1])
 
 
-def test_other_types_devices_and_sizes_go_another_way():
-    pairs = gaussian_pairs(30, 6, seed=0)
-    assert suits(pairs, EXACT)
-    assert not suits(pairs, "float32")
-    assert not suits(gaussian_pairs(30, 6, seed=0, dtype=torch.float32), EXACT)
-    assert not suits(gaussian_pairs(600, 60, seed=0), EXACT)
+def test_other_types_and_sizes_go_another_way():
+    pairs, loss = gaussian_pairs(30, 6, seed=0), CrossEntropy()
+    assert suits(pairs, loss, EXACT)
+    assert not suits(pairs, loss, "float32")
+    assert not suits(gaussian_pairs(30, 6, seed=0, dtype=torch.float32), loss, EXACT)
+    assert suits(gaussian_pairs(600, 60, seed=0), loss, EXACT)
+    assert not suits(gaussian_pairs(600, 60, seed=0), TailAverage(0.3, 3.0), EXACT)
+    assert not suits(gaussian_pairs(1200, 60, seed=0), loss, EXACT)
+    assert not suits(gaussian_pairs(3000, 2, seed=0), loss, EXACT)  # the scores would take too much
 
 
 def test_scores_whose_squares_overflow_are_named():

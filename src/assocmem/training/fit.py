@@ -235,7 +235,7 @@ def _minimum(
     see; then a new fit goes through all stages, and one that has a memory to start from through the last.
     """
     final = stages[-1]
-    if suits(evaluator.pairs, evaluator.first_precision):
+    if suits(evaluator.pairs, final.loss, evaluator.first_precision):
         record.stages_left = 1
         point = _by_compiled_loops(evaluator, W, final)
         if point is not None and not evaluator.ends(point):

@@ -14,6 +14,7 @@ from assocmem.checks import require, require_instance
 from assocmem.pairs.data import Facts, Pairs, require_facts
 from assocmem.training.fit import Fit, fit
 from assocmem.training.losses import Loss
+from assocmem.training.small_pass import one_thread
 
 
 def fit_many(
@@ -52,7 +53,8 @@ def fit_many(
 
     pool = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
     try:
-        return list(pool.map(lambda instance: fit(instance, loss, **settings), instances))
+        with one_thread():  # held here, since to set it anew for each fit takes as long as small fits do
+            return list(pool.map(lambda instance: fit(instance, loss, **settings), instances))
     finally:
         pool.shutdown(cancel_futures=True)
         torch.set_num_threads(threads)  # a thread that sets its number sets that of some libraries for all

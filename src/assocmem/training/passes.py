@@ -103,7 +103,7 @@ def loss_pass(
     W = W.detach()
     if isinstance(loss, CrossEntropy) and without_stored_scores(pairs, precision):
         return attended_pass(pairs, W, features=features, precision=precision)
-    if small_pass.suits(pairs, precision):
+    if small_pass.suits(pairs, loss, precision):
         return Pass(*small_pass.small_pass(pairs, loss, W, features=features))
     margins, mu = pairs.V.new_empty(pairs.n), pairs.V.new_empty(pairs.n)
     gradient = torch.zeros_like(W)

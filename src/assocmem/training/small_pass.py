@@ -2,15 +2,14 @@
 
 At d = 40 and 120 pairs a pass does 60 microseconds of arithmetic. As some dozens of operations on tensors it
 takes half a millisecond, and a whole one where each of its products wakes a second thread. So problems of up
-to `MOST_WORK` multiplications go through `value` here, from the memory to the gradient, on one thread; their
-scores fit into the cache of a core. `assocmem.training.small_fit` calls it from compiled code. The numbers
-are those of the streamed pass up to rounding.
+to `MOST_WORK` multiplications go through `value` here, from the memory to the gradient, on one thread.
+`assocmem.training.small_fit` calls it from compiled code. The numbers are those of the streamed pass up to
+rounding.
 """
 
 import contextlib
 import math
 import threading
-from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -26,15 +25,21 @@ from assocmem.training.columns_cpu import compiled_loops, log_sum_exps, tails
 from assocmem.training.losses import SMOOTHING_ERROR, Loss, ScoresOverflow, TailAverage, normal_quantile
 from assocmem.training.precision import EXACT
 
-MOST_WORK = 2**24
-"""Multiplications of one of the two products up to which a pass goes through here; by trial. Above, two
-threads gain more than their start costs. Scores then take no more than a block of others, 64 MiB."""
+MOST_WORK = 2**26
+"""Multiplications of one of the two products up to which a pass of cross-entropy goes through here; by trial.
+Above, two threads gain more than their start costs."""
+
+SHARE_OF_TAILS = 0.25
+"""Part of this up to which one of a tail average does, whose descent takes more passes here; by trial."""
+
+MOST_SCORES = 2**23
+"""Scores that are kept at most, so that they take no more than a block of others, 64 MiB."""
 
 TOO_LARGE = -math.inf
 """What `value` returns in place of a mean loss for scores whose squares overflow."""
 
 
-class Problem(NamedTuple):
+class SmallProblem(NamedTuple):
     """Vectors of a problem as arrays in the order of C.
 
     Attributes
@@ -92,23 +97,26 @@ class Space(NamedTuple):
     columns: np.ndarray
 
 
-def suits(pairs: Pairs | Facts, precision: str) -> bool:
-    """Whether passes of these pairs in this precision are those of a small problem.
+def suits(pairs: Pairs | Facts, loss: Loss, precision: str) -> bool:
+    """Whether passes of these pairs with this loss and precision are those of a small problem.
 
     Parameters
     ----------
     pairs : Pairs or Facts
+    loss : CrossEntropy or TailAverage
     precision : str
 
     Returns
     -------
     bool
     """
-    small = pairs.n * pairs.m * max(pairs.d_out, 2) <= MOST_WORK and precision == EXACT
-    return small and columns_cpu.suits(pairs.U)
+    most = MOST_WORK * (SHARE_OF_TAILS if isinstance(loss, TailAverage) else 1)
+    entries = pairs.n * pairs.m
+    small = entries <= MOST_SCORES and entries * pairs.d_out <= most
+    return small and precision == EXACT and columns_cpu.suits(pairs.U)
 
 
-def problem_of(pairs: Pairs | Facts) -> Problem:
+def problem_of(pairs: Pairs | Facts) -> SmallProblem:
     """The arrays of pairs; those that are contiguous already are no copies.
 
     Parameters
@@ -118,11 +126,11 @@ def problem_of(pairs: Pairs | Facts) -> Problem:
 
     Returns
     -------
-    Problem
+    SmallProblem
     """
     U, V = (np.ascontiguousarray(X.numpy()) for X in (pairs.U, pairs.V))
     weights = np.ones(pairs.n) if pairs.weights is None else pairs.weights.numpy()
-    return Problem(U, V, np.ascontiguousarray(pairs.answers.numpy()), np.ascontiguousarray(weights))
+    return SmallProblem(U, V, np.ascontiguousarray(pairs.answers.numpy()), np.ascontiguousarray(weights))
 
 
 def aggregate_of(loss: Loss, m: int) -> Aggregate:
@@ -144,12 +152,12 @@ def aggregate_of(loss: Loss, m: int) -> Aggregate:
     return Aggregate(float(k), float(loss.beta), level, doubt)
 
 
-def space_for(problem: Problem) -> Space:
+def space_for(problem: SmallProblem) -> Space:
     """Memory for passes of a problem.
 
     Parameters
     ----------
-    problem : Problem
+    problem : SmallProblem
 
     Returns
     -------
@@ -234,16 +242,16 @@ class _OneThread:
 _ONE_THREAD = _OneThread()
 
 
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Within it, products of compiled code take one thread, whichever thread of Python asks.
+def one_thread() -> contextlib.AbstractContextManager[None]:
+    """What a ``with`` statement holds, so that products of compiled code take one thread.
 
-    Yields
-    ------
-    None
+    That is so whichever thread of Python asks for them.
+
+    Returns
+    -------
+    context manager
     """
-    with _ONE_THREAD:
-        yield
+    return _ONE_THREAD
 
 
 @cache
@@ -252,12 +260,14 @@ def _libraries():
 
 
 @compiled_loops(uses=[columns_cpu, losses])
-def value(problem: Problem, aggregate: Aggregate, space: Space, W: np.ndarray, gradient: np.ndarray) -> float:
+def value(
+    problem: SmallProblem, aggregate: Aggregate, space: Space, W: np.ndarray, gradient: np.ndarray
+) -> float:
     """Mean loss of a key, compiled; the space gets margins, thresholds, features and T.
 
     Parameters
     ----------
-    problem : Problem
+    problem : SmallProblem
     aggregate : Aggregate
     space : Space
     W : array, shape (d_out, d_in)
