@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -72,7 +73,23 @@ def plain(tmp_path_factory):
                 target.symlink_to(source)
     install = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-index"]
     subprocess.run([*install, folder / made.stdout.strip()], check=True, capture_output=True)
+    share_compiled_code(ROOT / "src" / "assocmem", packages / "assocmem")
     return python
+
+
+def share_compiled_code(source, target):
+    """Give a copy of the package what has been compiled beside its source, if its modules are the same.
+
+    Numba knows a module by its size and its time.
+    """
+    for path in target.rglob("*.py"):
+        original = source / path.relative_to(target)
+        assert path.read_bytes() == original.read_bytes()
+        shutil.copystat(original, path)
+    for kept in source.rglob("__pycache__/*.nb[ic]"):
+        place = target / kept.relative_to(source)
+        place.parent.mkdir(exist_ok=True)
+        shutil.copy(kept, place)
 
 
 def run(command, folder, **options):

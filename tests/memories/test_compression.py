@@ -80,11 +80,11 @@ def test_rows_of_unequal_sizes_want_scales_of_their_own():
 
 def test_random_rounding_is_unbiased_within_the_range():
     W = normal(12, 15)
-    mean = sum(rounded(W, 2, seed=k) for k in range(600)) / 600
+    mean = sum(rounded(W, 2, seed=k) for k in range(200)) / 200
     most = float(rounded(W, 2, seed=0).abs().max())
     inside = W.abs() < most
     assert 0.5 < float(inside.double().mean()) < 1
-    torch.testing.assert_close(mean[inside], W[inside], rtol=0, atol=0.08 * most)
+    torch.testing.assert_close(mean[inside], W[inside], rtol=0, atol=0.14 * most)
     torch.testing.assert_close(mean[~inside], W[~inside].sign() * most)
     torch.testing.assert_close(rounded(W, 2, seed=5), rounded(W, 2, seed=5), rtol=0, atol=0)
     assert relative_error(W, rounded(W, 2, seed=5)) > relative_error(W, rounded(W, 2))

@@ -67,7 +67,7 @@ def test_malformed_memories_are_refused(function, W, message):
 
 
 def test_a_pass_takes_a_fraction_of_the_score_matrix():
-    """14,000 pairs have 1.6 GB of scores; a pass takes under 0.3 GB, and less than its own estimate.
+    """9000 pairs have 650 MB of scores; a pass takes under 0.3 GB, and less than its own estimate.
 
     What the libraries take is left out, after a small pass that wakes them: builds for a GPU bring more.
     """
@@ -81,12 +81,12 @@ def peak():
     line = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
     return int(line.split()[1]) * 1024
 
-for n in 1000, 14_000:
+for n in 1000, 9000:
     before = peak()
     pairs = gaussian_pairs(n, 40, seed=0)
     W = correlation_memory(pairs)
     assert retrieval_margins(pairs, W).shape == signal_percentiles(pairs, W).shape == (n,)
-print(peak() - before, peak_bytes(14_000, 40) - RUNTIME_BYTES)
+print(peak() - before, peak_bytes(9000, 40) - RUNTIME_BYTES)
 """
     output = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     taken, estimate = map(int, output.split())

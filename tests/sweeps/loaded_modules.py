@@ -20,7 +20,7 @@ CALLS: dict[str, list[dict]] = {
     "top1_verdict": [{"n": 12, "d": 3, "seed": 0}, {"n": 12, "d": 8, "seed": 0}],
     "tail_verdict": [{"r": 0.3, "n": 12, "d": 3, "seed": 0}, {"r": 0.3, "n": 12, "d": 8, "seed": 0}],
     "place_verdict": [{"n": 12, "k": 2, "d": 3, "seed": 0}, {"n": 12, "k": 4, "d": 8, "seed": 0}],
-    "last_retrievable": [{"d": 4, "seed": 0}],
+    "last_retrievable": [{"d": 2, "seed": 0}],
     "fact_verdict": [
         {"d_in": 4, "d_out": 3, "m": 5, "n": n, "seed": 0, "k": k, "in_turn": k - 1}
         for n, k in ((4, 1), (40, 2))
@@ -32,7 +32,7 @@ CALLS: dict[str, list[dict]] = {
     "tail_boundary": [{"d": 6, "r": 0.5, "seed": 0} | HERE],
     "removal": [{"setting": 0, "d": 6, "seed": 0}],
     "dimension": [{"n": 30, "construction": place, "seed": 0} for place in (0, 2, 3, 6, 10)],
-    "repair_prediction": [{"digits": 30, "kind": kind} for kind in (0, 1)],
+    "repair_prediction": [{"digits": 30, "kind": 1}],
     "pooled": [{"n": 20, "k": 1}, {"n": 20, "k": 4}, {"n": 20, "k": 19}],
     "outer_product_failure": [{"n": 20, "ratio": 2.0}],
     "zipf_constants": [{"s": 2.0, "gamma": 1.0, "beta": 1.0, "r": 0.3}],
@@ -41,7 +41,7 @@ CALLS: dict[str, list[dict]] = {
     ],
     "removal_motion": [{"d": 6, "seed": 0, "load": 0.5} | TRAINED],
     "scalar_instance": [{"d": 6, "seed": 0, "load": 0.5, "removed": 1} | TRAINED],
-    "last_retrievable_fact": [{"relation": 4, "kind": k, "d": 4, "order": 0} for k in (0, 2)],
+    "last_retrievable_fact": [{"relation": 4, "kind": 2, "d": 4, "order": 0}],
     "word_costs": [{"relation": 4, "d": 3, "order": 0}],
     "last_ruled_fact": [{"d": 4, "m": 8, "strength": 1.0, "seed": 0}],
     "list_memory": [

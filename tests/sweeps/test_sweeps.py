@@ -647,12 +647,12 @@ def cluster(folder, workers=2):
 FITS = """
 point: top1_memory
 fixed: {effective_ridge: 1.0e-2, tol: 1.0e-4}
-points: {d: 30, n: {from: 24, to: 43}, seed: {count: 2}}
+points: {d: 20, n: {from: 14, to: 33}, seed: {count: 2}}
 """
 
 
 def test_a_cluster_gives_the_table_of_one_process_though_a_worker_dies(folder):
-    """40 fits at d = 30; the survivor does the rest."""
+    """40 fits at d = 20; the survivor does the rest."""
     here, there = sweep_file(folder, FITS, "here.yml"), sweep_file(folder, FITS, "there.yml")
     alone = start("run", here)
     with cluster(folder) as (file, (_, _, victim)):

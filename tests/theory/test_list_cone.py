@@ -66,11 +66,11 @@ def test_no_draw_is_cheaper_with_other_competitors_left_alone():
 
 
 def test_it_decreases_with_the_place_and_grows_with_the_pairs():
-    places = [list_bound(50, k) for k in (1, 2, 3, 5, 10, 25, 40, 49)]
+    places = [list_bound(50, k) for k in (1, 2, 5, 25, 49)]
     assert np.all(np.diff(places) < 0)
     assert places[-1] > 0
     assert list_bound(1e12, 10**12 - 1) >= 0
-    sizes = [list_bound(n, 3) for n in (4, 10, 100, 1e4, 1e8)]
+    sizes = [list_bound(n, 3) for n in (4, 10, 1e4, 1e8)]
     assert np.all(np.diff(sizes) > 0)
 
 
