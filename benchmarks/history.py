@@ -131,14 +131,15 @@ def compared(lines: list[dict]) -> Iterator[tuple[dict, dict]]:
 
 def table(pairs: Iterable[tuple[dict, dict]]) -> Iterator[str]:
     """A table of older and newer lines, what has become slower first."""
-    yield "| what | against | before | now | grown | |"
-    yield "|:--|:--|:--|:--|--:|:--|"
+    yield "| what, and against what | before | now | grown |"
+    yield "|:--|:--|:--|:--|"
     for old, new in sorted(pairs, key=lambda pair: not slower(*pair)):
         grown, explained = growth(old, new)
-        cells = [new["row"], new["against"], *(f"{shown(x)}, {x['commit']}" for x in (old, new))]
-        cells += [f"{100 * (grown - 1):+.0f} % (± {100 * (explained - 1):.0f})"]
+        cells = [f"{new['row']}, against {new['against']}"]
+        cells += [f"{shown(x)}, {x['commit']}" for x in (old, new)]
         words = remark(old, new)
-        cells += [f"**{words}**" if slower(old, new) else words]
+        words = f"**{words}**" if slower(old, new) else words
+        cells += [f"{100 * (grown - 1):+.0f} % (± {100 * (explained - 1):.0f})" + (words and f": {words}")]
         yield "| " + " | ".join(cells) + " |"
 
 
