@@ -253,13 +253,17 @@ def _fit_table(key, rows):
     yield f":::{{dropdown}} {_loss(rows[0]).capitalize()}, {side}: $d = {d}$, $n = {n}$"
     yield f"$\\nu = {rows[0]['nu']:.4g}$ at the minimum."
     yield ""
-    yield "| minimiser | gradients | Hessian products | passes | time | rounds | outcome |"
-    yield "|:--|--:|--:|--:|--:|--:|:--|"
+    # Where no peer takes Hessian products, gradients are passes.
+    whole = any(row["peer"] == SILENT or row.get("products") for row in rows)
+    counted = "gradients | Hessian products | passes" if whole else "passes"
+    yield f"| minimiser | {counted} | time | rounds | outcome |"
+    yield "|:--" + "|--:" * (5 if whole else 3) + "|:--|"
     ours = next(row for row in rows if row["peer"] == OURS)
     for row in rows:
         counts = [row.get("gradients", row["passes"]), row.get("products") or "", f"{row['passes']:.0f}"]
         if row["peer"] == SILENT:
             counts[1:] = ["unknown", ""]
+        counts = counts if whole else counts[2:]
         cells = [*counts, _seconds(row["seconds"]), row.get("rounds", 1), _outcome(row, ours)]
         name = f"**{OURS}**" if row is ours else row["peer"]
         yield f"| {name} | " + " | ".join(str(cell) for cell in cells) + " |"

@@ -190,8 +190,8 @@ def test_the_page_names_what_became_slower_first(history):
     assert rows[0].startswith(
         "| a pass, against floor | 2.00 (1.94 to 2.06), aaa | 2.40 (2.33 to 2.47), bbb | +20 % (± 4)"
     )
-    assert rows[0].endswith("**slower** |")
-    assert rows[1].endswith("|  |")
+    assert rows[0].endswith("(± 4): **slower** |")
+    assert rows[1].endswith("+0 % (± 4) |")
 
 
 def test_a_commit_is_that_of_the_package_and_a_changed_package_has_none(monkeypatch, tmp_path):
